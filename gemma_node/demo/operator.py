@@ -74,7 +74,7 @@ class Operator(Node):
         self.info: RuntimeInfo | None = None
         self._schemas: dict[str, dict[str, Any]] = {}
         self._decisions: dict[str, Decision] = {}
-        self._parents: set[str] = set()
+        self._children: dict[str, Decision] = {}
         self._terminal: dict[str, ToolEvent] = {}
         self._asked: dict[str, str] = {}
         self._started = time.monotonic()
@@ -146,21 +146,14 @@ class Operator(Node):
             self.spin_until(lambda: False, 1.5)
 
     def _await_chain(self, decision_id: str, goals: list[str]) -> None:
-        while goals:
-            waited = goals
-            self.spin_until(lambda: all(goal in self._terminal for goal in waited), GOAL_TIMEOUT_S)
-            parent = decision_id
-            if not self.spin_until(lambda: parent in self._parents, SETTLE_S):
-                return
-            child = next(
-                (
-                    found
-                    for found in self._decisions.values()
-                    if bytes(found.parent_id.uuid).hex() == parent
-                ),
-            )
-            decision_id = bytes(child.id.uuid).hex()
-            goals = [bytes(call.id.uuid).hex() for call in child.tool_calls if _was_sent(call)]
+        """Wait for the goals, the decision that follows from them, and so on."""
+        self.spin_until(lambda: all(goal in self._terminal for goal in goals), GOAL_TIMEOUT_S)
+        if not self.spin_until(lambda: decision_id in self._children, SETTLE_S):
+            return
+        child = self._children[decision_id]
+        sent = [bytes(call.id.uuid).hex() for call in child.tool_calls if _was_sent(call)]
+        if sent:
+            self._await_chain(bytes(child.id.uuid).hex(), sent)
 
     def _ask(self, step: Step) -> str:
         request_id = uuid.uuid4()
@@ -187,7 +180,7 @@ class Operator(Node):
         tally = self.tally
         tally.decisions += 1
         if int(parent_id, 16):
-            self._parents.add(parent_id)
+            self._children[parent_id] = message
             tally.follow_ups += message.trigger == Decision.TRIGGER_TOOL_RESULT
         tally.stale += message.error_code == ErrorCode.STALE_INPUT
         for call in message.tool_calls:

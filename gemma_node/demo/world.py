@@ -171,7 +171,8 @@ class World:
         elif thing is None or thing.holder:
             _abort(task, 'NOT_FOUND', f'no {task.goal["object"]!r} is free to be picked up')
         elif _distance(robot, thing) > REACH:
-            _abort(task, 'OUT_OF_REACH', f'the {thing.name} is {_distance(robot, thing):.1f} m away')
+            far = _distance(robot, thing)
+            _abort(task, 'OUT_OF_REACH', f'the {thing.name} is {far:.1f} m away')
 
     def _target(self, task: Task) -> tuple[float, float] | None:
         if task.kind == 'dock':
