@@ -126,6 +126,17 @@ _TO_WORKER = msgspec.msgpack.Decoder(ToWorker)
 _TO_NODE = msgspec.msgpack.Decoder(ToNode)
 
 
+def encode(frame: ToWorker | ToNode) -> bytes:
+    """Return the frame's payload; FrameError when it is too large or holds no plain values."""
+    try:
+        payload = _ENCODER.encode(frame)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise FrameError(f'{type(frame).__name__} cannot be sent: {error}') from error
+    if len(payload) > MAX_FRAME_BYTES:
+        raise FrameError(f'frame of {len(payload)} bytes; the limit is {MAX_FRAME_BYTES}')
+    return payload
+
+
 class FrameSocket:
     """
     Sends and receives frames over one stream socket.
@@ -138,10 +149,11 @@ class FrameSocket:
         self._send_lock = threading.Lock()
 
     def send(self, frame: ToWorker | ToNode) -> None:
-        """Send one frame; raises FrameError if too large, OSError if the peer is gone."""
-        payload = _ENCODER.encode(frame)
-        if len(payload) > MAX_FRAME_BYTES:
-            raise FrameError(f'frame of {len(payload)} bytes; the limit is {MAX_FRAME_BYTES}')
+        """Send one frame; raises FrameError if it cannot be sent, OSError if the peer is gone."""
+        self.send_encoded(encode(frame))
+
+    def send_encoded(self, payload: bytes) -> None:
+        """Send what `encode` made of a frame."""
         with self._send_lock:
             self._stream.sendall(_LENGTH.pack(len(payload)) + payload)
 
@@ -189,5 +201,5 @@ class FrameSocket:
 def _decode(decoder: msgspec.msgpack.Decoder[_T], payload: bytes) -> _T:
     try:
         return decoder.decode(payload)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, RecursionError) as error:
         raise FrameError(f'malformed frame: {error}') from error
