@@ -142,8 +142,9 @@ def _render_input(
 ) -> RenderedInput:
     name = label(observation.name)
     if observation.state is InputState.MISSING:
-        return RenderedInput(name=observation.name, text=f'- {name}: no message yet',
-                             truncated=False)
+        return RenderedInput(
+            name=observation.name, text=f'- {name}: no message yet', truncated=False
+        )
     try:
         body = _body(observation)
     except InvalidValueError as error:
