@@ -20,14 +20,14 @@ CMakeLists.txt; pip does it against the ROS wheels, or against any ROS whose Pyt
 build sees (``--no-build-isolation`` in a sourced shell).
 """
 
+from distutils.command.install_data import install_data
+from importlib.util import find_spec
 import os
+from pathlib import Path
 import re
 import shutil
 import subprocess
 import sys
-from distutils.command.install_data import install_data
-from importlib.util import find_spec
-from pathlib import Path
 
 from setuptools import Distribution
 from setuptools import Extension
