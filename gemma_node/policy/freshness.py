@@ -21,11 +21,20 @@ Pure functions on nanoseconds of ROS time (or bag time); nothing here reads a cl
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from gemma_node.core import AgeSource
 from gemma_node.core import InputState
 
 NS = 1_000_000_000
+# Messages that say nothing once a number in them is NaN or inf; elsewhere NaN means unknown.
+_MUST_BE_FINITE = frozenset({
+    'nav_msgs/msg/Odometry', 'geometry_msgs/msg/PoseStamped', 'geometry_msgs/msg/Pose',
+    'geometry_msgs/msg/PoseWithCovarianceStamped', 'geometry_msgs/msg/PointStamped',
+    'geometry_msgs/msg/TransformStamped', 'geometry_msgs/msg/TwistStamped',
+    'geometry_msgs/msg/Twist', 'sensor_msgs/msg/NavSatFix', 'sensor_msgs/msg/Imu',
+    'std_msgs/msg/Float32', 'std_msgs/msg/Float64',
+})
 FUTURE_TOLERANCE_NS = 100_000_000
 
 
@@ -54,6 +63,17 @@ def quantise_age(age_ns: int) -> float:
     step_ns = NS // 10 if age_ns <= 10 * NS else NS if age_ns <= 120 * NS else 10 * NS
     steps = -(-age_ns // step_ns)
     return steps * step_ns / NS
+
+
+def has_broken_numbers(message_type: str, value: Any) -> bool:
+    """Return whether a message holds a NaN or inf that makes it useless; arrays may hold them."""
+    return message_type in _MUST_BE_FINITE and not _is_finite(value)
+
+
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(_is_finite(item) for item in value.values())
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 def snapshot_state(age_s: float, max_age_s: float, *, is_valid: bool) -> InputState:

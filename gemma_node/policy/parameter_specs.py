@@ -22,11 +22,11 @@ checks values against it.
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
+import math
+import re
 from typing import Any
 
 from gemma_node.errors import ConfigError
@@ -48,7 +48,7 @@ class ParameterSpec:
     choices: tuple[str, ...] = ()
     is_live: bool = False
 
-    def check(self, name: str, value: Any) -> Value:
+    def check(self, name: str, value: Any) -> Any:
         """Return `value` in this parameter's type, or raise ConfigError naming the bound."""
         value = self._typed(name, value)
         if self.choices and value not in self.choices:
@@ -56,10 +56,10 @@ class ParameterSpec:
                 f"parameter '{name}' must be one of {', '.join(map(repr, self.choices))}, "
                 f'got {value!r}')
         if self.kind in ('int', 'float'):
-            self._check_range(name, float(value))  # type: ignore[arg-type]
+            self._check_range(name, float(value))
         return value
 
-    def _typed(self, name: str, value: Any) -> Value:
+    def _typed(self, name: str, value: Any) -> Any:
         if self.kind == 'list':
             if isinstance(value, (list, tuple)) and all(isinstance(v, str) for v in value):
                 return tuple(value)
@@ -67,7 +67,7 @@ class ParameterSpec:
             if isinstance(value, (int, float)) and not isinstance(value, bool):
                 return float(value)
         elif type(value).__name__ == self.kind:
-            return value  # type: ignore[no-any-return]
+            return value
         word = {'list': 'a list of strings', 'float': 'a number', 'int': 'an integer',
                 'str': 'a string', 'bool': 'true or false'}[self.kind]
         raise ConfigError(f"parameter '{name}' must be {word}, got {value!r}")
@@ -155,6 +155,8 @@ ROBOT_PARAMETERS = (
           'is <namespace>/gemma/lock.'),
     _spec('robots.<robot>.lock_timeout', 0.0, 'Locked when that topic is silent this long; '
           '0: never [s].', minimum=0.0, maximum=3600.0),
+    _spec('robots.<robot>.max_request_rate', 0.0, 'Requests a second; more end RATE_LIMITED; '
+          '0: no limit [Hz].', minimum=0.0, maximum=1000.0),
     _spec('robots.<robot>.mode', 'auto', 'The most this robot may do.', choices=MODES),
 )
 

@@ -21,14 +21,14 @@ One reader for both users: `ros/parameters` (live parameters) and `replay --conf
 
 from __future__ import annotations
 
-import hashlib
-import json
-import math
-import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from dataclasses import dataclass
 from dataclasses import field
+import hashlib
+import json
+import math
+import re
 from typing import Any
 from typing import Protocol
 
@@ -100,6 +100,7 @@ class RobotConfig:
     stop_words: tuple[str, ...] = ()
     lock: str = ''
     lock_timeout_s: float = 0.0
+    max_request_rate_hz: float = 0.0
     mode: Mode = Mode.AUTO
 
 
@@ -211,7 +212,7 @@ def _robot(value: dict[str, Any], name: str) -> RobotConfig:
     observations = tuple(_observation(value, name, key) for key in value[f'{root}.observations'])
     names = {observation.name for observation in observations}
     return RobotConfig(
-        name=name, namespace=value[f'{root}.namespace'].strip('/') or name,
+        name=name, namespace=value[f'{root}.namespace'].rstrip('/') or name,
         observations=observations, tools=value[f'{root}.tools'],
         system_prompt=value[f'{root}.system_prompt'] or DEFAULT_SYSTEM_PROMPT,
         triggers=tuple(_trigger(value, name, key, names) for key in value[f'{root}.trigger']),
@@ -219,6 +220,7 @@ def _robot(value: dict[str, Any], name: str) -> RobotConfig:
         history_tokens=value[f'{root}.history.tokens'],
         stop_words=tuple(fold_words(word) for word in value[f'{root}.stop_words']),
         lock=value[f'{root}.lock'], lock_timeout_s=value[f'{root}.lock_timeout'],
+        max_request_rate_hz=value[f'{root}.max_request_rate'],
         mode=Mode[value[f'{root}.mode'].upper()])
 
 

@@ -21,10 +21,10 @@ fire alike. Not thread-safe.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from collections.abc import Sequence
 from dataclasses import dataclass
+import math
 from typing import Any
 
 from gemma_node.policy.fields import lookup
@@ -122,8 +122,8 @@ class _State:
         if value is None or value == self._baseline:
             return False
         baseline, numbers = self._baseline, (int, float)
-        if isinstance(value, numbers) and isinstance(baseline, numbers):
-            if not abs(value - baseline) > self.config.min_change:
-                return False
+        are_numbers = isinstance(value, numbers) and isinstance(baseline, numbers)
+        if are_numbers and not abs(value - baseline) > self.config.min_change:
+            return False
         self._baseline = value
         return baseline is not None
