@@ -32,6 +32,7 @@ from gemma_node.policy.settings import NodeSettings
 from gemma_node.replay.bag import Bag
 from gemma_node.replay.bag import BagTopic
 from gemma_node.replay.mailbox import topic_of
+from gemma_node.ros_env import share_folder
 from gemma_node.text.render_template import check_template
 from gemma_node.tools.catalogue import Catalogue
 from gemma_node.tools.catalogue import load_catalogue
@@ -121,16 +122,6 @@ def default_parameters(topics: tuple[BagTopic, ...]) -> dict[str, Any]:
     return parameters
 
 
-def package_file(name: str) -> Path:
-    """Return a file such as config/tools.yaml: beside the package, or in share/gemma_node."""
-    package = Path(__file__).resolve().parents[1]
-    places = [package.parent, *(up / 'share' / 'gemma_node' for up in package.parents)]
-    for place in places:
-        if (place / name).is_file():
-            return place / name
-    raise ConfigError(f'{name} of the package gemma_node was not found; install it again')
-
-
 def _names(topics: list[BagTopic]) -> dict[str, str]:
     """Name each topic: by its type where it is the only one of it, else by its path."""
     types = [topic.type for topic in topics]
@@ -152,7 +143,7 @@ def _path_name(topic: str) -> str:
 def _catalogue(settings: NodeSettings, config: Path | None) -> Catalogue:
     named = settings.tools_file
     if not named:
-        return load_catalogue(package_file('config/tools.yaml'))
+        return load_catalogue(share_folder() / 'config' / 'tools.yaml')
     path = Path(named)
     if not path.is_absolute() and config is not None and (config.parent / path).exists():
         path = config.parent / path
