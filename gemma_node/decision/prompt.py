@@ -258,12 +258,11 @@ class Conversation:
         """Forget all but the newest turns."""
         turns = self._history.turns
         self._history = self._rebuild(turns[max(len(turns) - num_turns, 0):])
-        if not num_turns:
-            self._unread.clear()
 
     def reset(self, num_turns: int) -> None:
         """Forget all but the newest turns; answers still on their way will not join."""
         self.keep_turns(num_turns)
+        self._unread.clear()
         self.epoch += 1
 
     def _empty(self) -> _History:
