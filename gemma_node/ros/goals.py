@@ -1,0 +1,127 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""One dispatched call as dispatch sees it: its state, its clocks and how it ended. No entities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+from enum import Enum
+import math
+from typing import Any
+
+from gemma_node.core import Call
+from gemma_node.core import ErrorCode
+from gemma_node.msg import ToolEvent
+from gemma_node.policy.fields import lookup
+from gemma_node.ros.conversions import as_json
+from gemma_node.ros.conversions import uuid_message
+from gemma_node.tools.spec import ToolSpec
+
+
+class Phase(Enum):
+    """Where a call stands between its Decision and its terminal event."""
+
+    WAITING = 'waiting for preempted goals'
+    SENDING = 'waiting for the server'
+    RUNNING = 'running'
+    CANCELING = 'canceling'
+    ENDED = 'ended'
+
+
+CAUSE_CODES = {
+    'timeout': ErrorCode.GOAL_TIMEOUT,
+    'lock': ErrorCode.LOCKED,
+}
+
+
+@dataclass(slots=True, kw_only=True)
+class Ending:
+    """How a call ended, and the line that the model is told."""
+
+    state: int
+    code: ErrorCode = ErrorCode.NONE
+    message: str = ''
+    text: str
+    result: Mapping[str, Any] = field(default_factory=dict)
+    server_code: int = 0
+    server_name: str = ''
+
+
+@dataclass(slots=True, kw_only=True)
+class Goal:
+    """One call on its way; written by dispatch only. Times on a steady clock."""
+
+    robot: str
+    decision_id: str
+    call: Call
+    spec: ToolSpec
+    interface_name: str
+    message: Any
+    phase: Phase = Phase.SENDING
+    waits_for: set[str] = field(default_factory=set)
+    handle: Any = None
+    sent_s: float = math.nan
+    cancel_s: float = math.nan
+    asked_again_s: float = math.nan
+    gone_since_s: float = math.nan
+    cause: str = ''
+    told_s: float = -math.inf
+    first_value: float = math.nan
+
+    def event(self, state: int, now_s: float) -> ToolEvent:
+        """Return an event of this call, without its stamp."""
+        elapsed_s = 0.0 if math.isnan(self.sent_s) else now_s - self.sent_s
+        return ToolEvent(
+            robot=self.robot, decision_id=uuid_message(self.decision_id),
+            call_id=uuid_message(self.call.id), name=self.call.name,
+            interface_name=self.interface_name, state=state, elapsed=elapsed_s,
+            progress=math.nan, cause=self.cause)
+
+    def feedback_event(self, feedback: Mapping[str, Any], now_s: float) -> ToolEvent | None:
+        """Return the event for a feedback, None while the tool's period has not passed."""
+        rule = self.spec.feedback
+        value = lookup(feedback, rule.progress_field) if rule.progress_field else None
+        if isinstance(value, (int, float)) and math.isnan(self.first_value):
+            first = rule.progress_from
+            self.first_value = float(value) if math.isnan(first) else first
+        if now_s - self.told_s < rule.period_s:
+            return None
+        self.told_s = now_s
+        event = self.event(ToolEvent.STATE_EXECUTING, now_s)
+        event.detail_json = as_json({name: lookup(feedback, name) for name in rule.show})
+        if isinstance(value, (int, float)):
+            event.progress = self._progress(float(value))
+        return event
+
+    def end_event(self, ending: Ending, now_s: float) -> ToolEvent:
+        """Return the terminal event."""
+        event = self.event(ending.state, now_s)
+        event.is_terminal = True
+        event.error_code = int(ending.code)
+        event.error_msg = ending.message
+        event.server_error_code = ending.server_code
+        event.server_error_name = ending.server_name
+        if ending.result:
+            event.detail_json = as_json(
+                {name: lookup(ending.result, name) for name in self.spec.result.show})
+        return event
+
+    def _progress(self, value: float) -> float:
+        span = self.first_value - self.spec.feedback.progress_to
+        if span == 0:
+            return 1.0
+        return min(1.0, max(0.0, (self.first_value - value) / span))
