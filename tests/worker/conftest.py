@@ -20,7 +20,6 @@ from __future__ import annotations
 import collections
 from pathlib import Path
 import threading
-import time
 import uuid
 
 import pytest
@@ -117,20 +116,3 @@ def make():
     yield make_one
     for harness in made:
         harness.client.stop(1.0)
-
-
-def is_running(pid):
-    """Return whether the process exists and is no zombie."""
-    try:
-        state = Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return state != 'Z'
-
-
-def wait_until(predicate, timeout_s=10.0):
-    """Wait for something outside the process, where nothing can notify."""
-    deadline = time.monotonic() + timeout_s
-    while not predicate():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)

@@ -149,7 +149,9 @@ def test_same_id_twice_is_refused_and_answered_once(harness):
 @pytest.mark.parametrize('value', [object(), 2**80, '\ud800'])
 def test_value_that_is_not_plain_is_refused_at_submit(harness, value):
     with pytest.raises(RequestError) as caught:
-        harness.submit('reply', observations=(Observation(name='o', topic='t', type='T', value=value),))
+        harness.submit(
+            'reply', observations=(Observation(name='o', topic='t', type='T', value=value),)
+        )
     assert caught.value.code is ErrorCode.INVALID_REQUEST
     assert harness.client.num_in_flight == 0
 
