@@ -21,16 +21,14 @@ Bag time is the only clock. Messages are decoded when somebody looks, newest win
 from __future__ import annotations
 
 from dataclasses import dataclass
-from dataclasses import replace
 import hashlib
 from typing import Any
 
-from gemma_node.core import InputState
 from gemma_node.core import Observation
-from gemma_node.policy.freshness import age_of
-from gemma_node.policy.freshness import snapshot_state
 from gemma_node.policy.settings import ObservationConfig
 from gemma_node.policy.settings import RobotConfig
+from gemma_node.policy.snapshot import missing
+from gemma_node.policy.snapshot import observe
 from gemma_node.policy.triggers import TriggerInput
 from gemma_node.replay.bag import Bag
 from gemma_node.replay.bag import BagMessage
@@ -81,32 +79,19 @@ class Mailbox:
     ) -> Observation:
         topic = topic_of(robot, config.topic)
         slot = self._slots.get(topic)
-        empty = Observation(
-            name=config.name,
-            topic=topic,
-            type=config.type,
-            max_age_s=config.max_age_s,
-            required=config.required,
-            template=config.template,
-            max_tokens=config.max_tokens,
-            state=InputState.MISSING,
-        )
         if slot is None:
-            return empty
+            return missing(config, topic)
         decoded = self._decode(slot) if slot.message.type == config.type else None
         value, stamp_ns = decoded or (None, 0)
-        received_ns = slot.message.time_ns
-        age_s, source, is_possible = age_of(stamp_ns, received_ns, now_ns, tolerance_s)
-        is_valid = is_possible and decoded is not None
-        return replace(
-            empty,
+        return observe(
+            config,
+            topic,
+            value,
             stamp_ns=stamp_ns,
-            received_ns=received_ns,
-            age_s=age_s,
-            age_source=source,
-            state=snapshot_state(age_s, config.max_age_s, is_valid=is_valid),
+            received_ns=slot.message.time_ns,
+            now_ns=now_ns,
+            tolerance_s=tolerance_s,
             digest=hashlib.sha256(slot.message.raw).hexdigest(),
-            value=value,
         )
 
     def _decode(self, slot: _Slot) -> tuple[Any, int] | None:

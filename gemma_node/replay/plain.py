@@ -57,7 +57,7 @@ def header_stamp(plain: Any) -> int:
 
 
 def _array(value: np.ndarray[Any, Any]) -> Any:
-    if value.dtype == np.uint8:
+    if value.dtype.itemsize == 1 and value.dtype != np.bool_:
         return {'__bytes__': int(value.size)}
     if value.size <= MAX_ARRAY:
         return value.tolist()
