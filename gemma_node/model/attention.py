@@ -23,8 +23,8 @@ value projection and read what their owner computed in the same pass.
 from __future__ import annotations
 
 import torch
-import torch.nn.functional as F  # noqa: N812
 from torch import nn
+import torch.nn.functional as F  # noqa: N812
 
 from gemma_node.kernels import reference
 from gemma_node.model.config import LayerConfig

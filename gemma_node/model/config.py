@@ -23,9 +23,9 @@ Holds no tensors and reads no weights.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+import json
 from pathlib import Path
 from typing import Any
 

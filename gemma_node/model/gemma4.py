@@ -23,8 +23,8 @@ engine runs the same weights through `model.cached`.
 from __future__ import annotations
 
 import torch
-import torch.nn.functional as F  # noqa: N812
 from torch import nn
+import torch.nn.functional as F  # noqa: N812
 
 from gemma_node.kernels import reference
 from gemma_node.model.attention import Attention
@@ -146,8 +146,9 @@ class Gemma4(nn.Module):
         shape = (*ids.shape, self.config.num_layers, self.config.ple_dim)
         context = self.per_layer_model_projection(h) * self.config.hidden_size**-0.5
         context = self.per_layer_projection_norm(context.view(shape))
-        mixed: torch.Tensor = context + self.embed_tokens_per_layer(ids).view(shape)
-        return mixed * 2.0**-0.5
+        mixed = context + self.embed_tokens_per_layer(ids).view(shape)
+        scaled: torch.Tensor = mixed * 2.0**-0.5
+        return scaled
 
     def _geometry_of(self, rows: int, h: torch.Tensor) -> _Geometry:
         key = (rows, h.device, h.dtype)

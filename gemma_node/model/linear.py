@@ -18,8 +18,8 @@
 from __future__ import annotations
 
 import torch
-import torch.nn.functional as F  # noqa: N812
 from torch import nn
+import torch.nn.functional as F  # noqa: N812
 
 from gemma_node.kernels import reference
 
@@ -78,4 +78,7 @@ class Mlp(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return down(gelu(gate(x)) * up(x))."""
-        return self.down_proj(reference.gelu_tanh(self.gate_proj(x)) * self.up_proj(x))
+        down: torch.Tensor = self.down_proj(
+            reference.gelu_tanh(self.gate_proj(x)) * self.up_proj(x)
+        )
+        return down

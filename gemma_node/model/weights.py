@@ -22,16 +22,16 @@ one CheckpointError. Pickle files are refused unread.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from collections.abc import Mapping
 from contextlib import ExitStack
+import json
 from pathlib import Path
 from typing import Any
 
-import torch
-from safetensors import SafetensorError
 from safetensors import safe_open
+from safetensors import SafetensorError
+import torch
 
 from gemma_node.errors import CheckpointError
 from gemma_node.model.config import ModelConfig
@@ -191,7 +191,7 @@ def _compare(found: Mapping[str, _Stored], expected: Mapping[str, torch.Size]) -
 
 def _not_finite(weights: Mapping[str, torch.Tensor]) -> Iterator[str]:
     for name, tensor in weights.items():
-        parts = tensor.flatten().split(_CHECK_ELEMENTS)
+        parts = torch.split(tensor.flatten(), _CHECK_ELEMENTS)
         bad = sum(part.numel() - int(torch.isfinite(part).sum()) for part in parts)
         if bad:
             yield f'{name} holds {bad} values that are NaN or infinite'

@@ -1,0 +1,63 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""Limits of the engine. Holds no tensors and imports no torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gemma_node.errors import ConfigError
+
+# Prefill runs in tiles of this many rows on a grid of absolute positions, the last one padded,
+# so that the bits of a row never depend on where a turn ends.
+TILE = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineConfig:
+    """
+    Limits of the engine, fixed for its lifetime.
+
+    `device` is a torch device string. `compute_dtype` is float32, bfloat16 or auto (float32 on a
+    CPU with room for it, else the checkpoint's). `num_threads` 0 leaves torch's own choice.
+    """
+
+    lanes: int = 8
+    context_tokens: int = 8192
+    state_budget_bytes: int = 512 << 20
+    max_slice_s: float = 0.05
+    num_threads: int = 0
+    device: str = 'cpu'
+    compute_dtype: str = 'auto'
+
+    def __post_init__(self) -> None:
+        for name, minimum in (('lanes', 1), ('context_tokens', 2), ('state_budget_bytes', 0)):
+            if getattr(self, name) < minimum:
+                raise ConfigError(f'{name} must be >= {minimum}, got {getattr(self, name)}')
+        if not self.max_slice_s > 0.0:
+            raise ConfigError(f'max_slice_s must be > 0, got {self.max_slice_s}')
+        if self.num_threads < 0:
+            raise ConfigError(f'num_threads must be >= 0, got {self.num_threads}')
+        choices = ('auto', 'float32', 'bfloat16')
+        if self.compute_dtype not in choices:
+            raise ConfigError(
+                f'compute_dtype must be one of {", ".join(choices)}, got {self.compute_dtype!r}'
+            )
+
+
+def grid_floor(position: int) -> int:
+    """Return the last grid line at or before `position`."""
+    return position // TILE * TILE

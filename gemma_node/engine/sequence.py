@@ -1,0 +1,147 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""One generation on its way through the engine. Holds no tensors and imports no torch."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+import math
+
+from gemma_node.core import CacheSource
+from gemma_node.core import ErrorCode
+from gemma_node.core import Finish
+from gemma_node.core import Generation
+from gemma_node.core import GenerationProgress
+from gemma_node.core import GenerationResult
+from gemma_node.core import Stage
+from gemma_node.engine.config import grid_floor
+from gemma_node.engine.config import TILE
+
+
+class Phase(IntEnum):
+    """Where a sequence is; it only moves forward."""
+
+    QUEUED = 0
+    PREFILL = 1
+    DECODE = 2
+
+
+class Sequence:
+    """
+    A generation, its lane and what it has produced.
+
+    `rows` counts prompt rows whose keys and values are in the lane. Engine thread only.
+    """
+
+    def __init__(self, generation: Generation, *, arrival: int, now: float) -> None:
+        self.generation = generation
+        self.arrival = arrival
+        self.phase = Phase.QUEUED
+        self.lane = -1
+        self.rows = 0
+        self.last_chunk = 0
+        self.cached_tokens = 0
+        self.cache_source = CacheSource.COLD
+        self.forced_tokens = 0
+        self.token_ids: list[int] = []
+        self.probabilities: list[float] = []
+        self.masses: list[float] = []
+        self.submitted_at = now
+        self.started_at = math.nan
+        self.prefilled_at = math.nan
+
+    @property
+    def num_prompt_tokens(self) -> int:
+        """Length of the prompt."""
+        return len(self.generation.prompt_ids)
+
+    @property
+    def position(self) -> int:
+        """Absolute position of the newest token."""
+        return self.num_prompt_tokens + len(self.token_ids) - 1
+
+    @property
+    def newest_token(self) -> int:
+        """The token at `position`."""
+        return self.token_ids[-1] if self.token_ids else self.generation.prompt_ids[-1]
+
+    @property
+    def shared_line(self) -> int:
+        """Rows of the prefix that other state keys may share, on the grid; 0 for none."""
+        cuts = self.generation.cuts
+        return grid_floor(cuts[0]) if cuts else 0
+
+    @property
+    def save_lines(self) -> set[int]:
+        """Grid lines at which a prompt state is worth keeping."""
+        return {grid_floor(cut) for cut in self.generation.cuts} - {0}
+
+    @property
+    def shared_prefix(self) -> tuple[int, ...]:
+        """The tokens before `shared_line`."""
+        return self.generation.prompt_ids[: self.shared_line]
+
+    def next_tile(self) -> tuple[int, list[int], bool]:
+        """Return the start of the next tile, its padded tokens and whether it is the last."""
+        start = self.rows
+        tokens = list(self.generation.prompt_ids[start : start + TILE])
+        is_last = start + TILE >= self.num_prompt_tokens
+        return start, tokens + [0] * (TILE - len(tokens)), is_last
+
+    def append(self, token_id: int, probability: float, mass: float) -> None:
+        """Add one produced token."""
+        self.token_ids.append(token_id)
+        self.probabilities.append(probability)
+        self.masses.append(mass)
+
+    def progress(self) -> GenerationProgress:
+        """Return how far it is."""
+        stage = (Stage.QUEUED, Stage.PREFILL, Stage.DECODE)[self.phase]
+        return GenerationProgress(
+            id=self.generation.id,
+            stage=stage,
+            prompt_tokens_done=min(self.rows, self.num_prompt_tokens),
+            token_ids=tuple(self.token_ids),
+        )
+
+    def result(
+        self,
+        finish: Finish,
+        now: float,
+        *,
+        stop_id: int = -1,
+        error_code: ErrorCode = ErrorCode.NONE,
+        error_msg: str = '',
+    ) -> GenerationResult:
+        """Return its end."""
+        queued_until = now if math.isnan(self.started_at) else self.started_at
+        prefilled_until = now if math.isnan(self.prefilled_at) else self.prefilled_at
+        return GenerationResult(
+            id=self.generation.id,
+            finish=finish,
+            token_ids=tuple(self.token_ids),
+            stop_id=stop_id,
+            probabilities=tuple(self.probabilities),
+            masses=tuple(self.masses),
+            error_code=error_code,
+            error_msg=error_msg,
+            cache_source=self.cache_source,
+            cached_tokens=self.cached_tokens,
+            forced_tokens=self.forced_tokens,
+            queue_time=queued_until - self.submitted_at,
+            prefill_time=prefilled_until - self.started_at,
+            decode_time=now - self.prefilled_at,
+        )
