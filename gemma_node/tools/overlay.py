@@ -1,0 +1,167 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""
+From a call's arguments to the goal message, as nested plain values.
+
+Units, yaw to quaternion, constants, choices by name and defaults happen here, once, for dispatch
+and for `ToolCall.message_json` alike. Assigns nothing to messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+import math
+from typing import Any
+
+from gemma_node.core import ErrorCode
+from gemma_node.errors import RequestError
+from gemma_node.tools.interface_schema import check_value
+from gemma_node.tools.interface_schema import format_path
+from gemma_node.tools.spec import ArgumentRule
+from gemma_node.tools.spec import Condition
+from gemma_node.tools.spec import PathPart
+from gemma_node.tools.spec import ToolSpec
+
+NOW: Mapping[str, Any] = {'__now__': True}
+_FRAME_PREFIX = '{frame_prefix}'
+
+
+def to_message(
+    spec: ToolSpec, arguments: Mapping[str, Any], *, frame_prefix: str = '',
+) -> dict[str, Any]:
+    """
+    Return the goal, request or message fields for arguments that fit the declaration.
+
+    A time that is to be the moment of sending is ``{'__now__': True}``. Raises RequestError
+    LIMIT_EXCEEDED when a converted value does not fit its field.
+    """
+    message: dict[str, Any] = {}
+    for rule in spec.arguments:
+        if rule.has_const:
+            _assign(message, rule.path, _constant(rule.const, frame_prefix))
+            continue
+        if not rule.name:
+            continue
+        if rule.name in arguments:
+            value = arguments[rule.name]
+        elif rule.has_default:
+            value = rule.default
+        else:
+            continue
+        value = _field_value(rule, value)
+        _assign(message, rule.path, _constant(value, frame_prefix) if rule.choices else value)
+    closed = _close_lists(message, spec.name)
+    assert isinstance(closed, dict)
+    return closed
+
+
+def yaw_to_quaternion(yaw: float) -> dict[str, float]:
+    """Return the rotation by `yaw` radians about z."""
+    return {'x': 0.0, 'y': 0.0, 'z': math.sin(yaw / 2.0), 'w': math.cos(yaw / 2.0)}
+
+
+def is_success(spec: ToolSpec, result: Mapping[str, Any]) -> bool:
+    """Return whether a result (plain nested values) meets the tool's success rule."""
+    rule = spec.result
+    if not rule.success:
+        return True
+    checks = [_holds(condition, result) for condition in rule.success]
+    return all(checks) if rule.needs_all else any(checks)
+
+
+def value_at(message: Any, path: str) -> Any:
+    """Return the value at a dotted path of plain values, None where there is none."""
+    for part in path.replace('[', '.').replace(']', '').split('.'):
+        if isinstance(message, Mapping):
+            message = message.get(part)
+        elif isinstance(message, Sequence) and not isinstance(message, str) and part.isdigit() \
+                and int(part) < len(message):
+            message = message[int(part)]
+        else:
+            return None
+    return message
+
+
+def _holds(condition: Condition, result: Mapping[str, Any]) -> bool:
+    value = value_at(result, condition.field)
+    is_same_kind = isinstance(value, bool) == isinstance(condition.equals, bool)
+    return bool(is_same_kind and value == condition.equals)
+
+
+def _field_value(rule: ArgumentRule, value: Any) -> Any:
+    if rule.choices is not None:
+        return rule.choices[value]
+    if rule.is_yaw:
+        return yaw_to_quaternion(float(value) * rule.gain)
+    if rule.gain != 1.0:
+        value = value * rule.gain
+    if not rule.field_type or '/' in rule.field_type:
+        return value
+    if rule.field_type.startswith('float') and isinstance(value, int) \
+            and not isinstance(value, bool):
+        value = float(value)
+    elif isinstance(value, float) and rule.field_type.startswith(('int', 'uint', 'byte', 'char')):
+        # Whole up to the rounding of the product: 0.29 m in mm is 290, not 289.99999999999994.
+        rounded = round(value)
+        value = rounded if math.isclose(value, rounded, rel_tol=1e-12, abs_tol=1e-12) else value
+    if problem := check_value(rule.field_type, value):
+        raise RequestError(ErrorCode.LIMIT_EXCEEDED, f'{rule.name}: {problem}')
+    return value
+
+
+def _constant(value: Any, frame_prefix: str) -> Any:
+    if value == 'now':
+        return dict(NOW)
+    if isinstance(value, str):
+        return value.replace(_FRAME_PREFIX, frame_prefix)
+    if isinstance(value, Mapping):
+        return {key: _constant(item, frame_prefix) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_constant(item, frame_prefix) for item in value]
+    return value
+
+
+def _assign(message: dict[Any, Any], path: Sequence[PathPart], value: Any) -> None:
+    """Put a value at a path; list items live in a dict by index until `_close_lists`."""
+    place = message
+    for part in path[:-1]:
+        child = place.setdefault(part, {})
+        if isinstance(child, list):
+            child = place[part] = dict(enumerate(child))
+        elif not isinstance(child, dict):
+            child = place[part] = {}
+        place = child
+    old = place.get(path[-1])
+    if isinstance(old, dict) and isinstance(value, Mapping):
+        for key, item in value.items():
+            _assign(old, (key,), item)
+    else:
+        place[path[-1]] = dict(value) if isinstance(value, Mapping) else value
+
+
+def _close_lists(value: Any, place: str) -> Any:
+    if isinstance(value, list):
+        return [_close_lists(item, place) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if value and all(isinstance(key, int) for key in value):
+        if sorted(value) != list(range(len(value))):
+            raise RequestError(
+                ErrorCode.INVALID_REQUEST,
+                f'{place}: the items {format_path(sorted(value))} leave a gap in their array')
+        return [_close_lists(value[idx], place) for idx in range(len(value))]
+    return {key: _close_lists(item, place) for key, item in value.items()}
