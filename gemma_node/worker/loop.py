@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Iterator
+from dataclasses import replace
 import importlib
 import importlib.util
 import logging
@@ -150,6 +151,7 @@ class WorkerLoop:
         self._open: dict[str, str] = {}
         self._told: dict[str, tuple[Stage, float]] = {}
         self._failed_steps = 0
+        self._is_verified = False
 
     def run(self) -> int:
         """Serve until the end; return the exit code of the worker."""
@@ -200,9 +202,11 @@ class WorkerLoop:
                     f'the node speaks frames {hello.version}, the worker {PROTOCOL_VERSION}; '
                     f'install the same gemma_node for both'
                 )
+            self._report(0.0, 'importing libraries')
             module = _import(self._assembler)
             assembly: Assembly = module.assemble(hello.settings, self._report)
             self._stats = assembly.engine.stats()
+            self._is_verified = assembly.facts.verified
             self._frames.send(Ready(assembly.facts))
             return assembly
         except (_Closed, BrokenPipeError):
@@ -289,7 +293,7 @@ class WorkerLoop:
         """Send the answer to a request unless it has had one."""
         self._told.pop(answer.request_id, None)
         if self._open.pop(answer.request_id, None) is not None:
-            self._frames.send(Answered(answer))
+            self._frames.send(Answered(replace(answer, verified=self._is_verified)))
 
     def _guarded(
         self,

@@ -79,6 +79,7 @@ def test_request_gets_its_answer_with_observations_passed_on(harness):
     seen = Observation(name='odom', topic='odom', type='T', value={'x': [1.0, math.nan]})
     answer = harness.ask('reply 2', observations=(seen,))
     assert (answer.outcome, answer.text) == (Outcome.REPLY, 'reply 2 1')
+    assert answer.verified
 
 
 def test_refusal_by_the_decider_is_an_answer(harness):

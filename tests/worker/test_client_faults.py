@@ -228,7 +228,7 @@ def test_worker_that_dies_three_times_while_loading_is_given_up(make):
     event = harness.events.wait_for(FailedEvent)
     assert 'exit code 3' in event.message
     assert len(harness.events.of(RestartedEvent)) == 2
-    assert len(harness.events.of(LoadingEvent)) == 3
+    assert len(harness.events.of(LoadingEvent)) == 6
 
 
 def test_worker_that_cannot_load_again_after_a_crash_is_given_up(make, tmp_path):

@@ -1,0 +1,226 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""
+The composition root: settings in, a decider with its engine out.
+
+The only file that knows all layers of the worker. Called by the engine thread, which owns what
+it returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterator
+from dataclasses import dataclass
+import hashlib
+from importlib.metadata import version
+import os
+from pathlib import Path
+import platform
+
+from gemma_node import __version__
+from gemma_node.core import Finish
+from gemma_node.core import Generation
+from gemma_node.core import GenerationResult
+from gemma_node.core import RuntimeFacts
+from gemma_node.core import WorkerSettings
+from gemma_node.decision.decider import Decider
+from gemma_node.engine.config import EngineConfig
+from gemma_node.engine.engine import Engine
+from gemma_node.errors import CheckpointError
+from gemma_node.errors import ConfigError
+from gemma_node.errors import GemmaNodeError
+from gemma_node.model.gemma4 import Gemma4
+from gemma_node.model.weights import load_model
+from gemma_node.text.chat_template import ChatTemplate
+from gemma_node.text.tokenizer import Tokenizer
+
+Report = Callable[[float, str], None]
+
+EMBEDDED_CHECKPOINT = Path(__file__).parent / 'assets' / 'demo'
+_CHECKPOINT_PATTERNS = ('*.json', '*.jinja', '*.safetensors')
+_KERNEL_FOLDERS = ('backends', 'engine', 'kernels', 'model', 'quant')
+_CPU_INFO = Path('/proc/cpuinfo')
+_CPU_FOLDER = Path('/sys/devices/system/cpu')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assembly:
+    """A worker's parts, wired and warm."""
+
+    decider: Decider
+    engine: Engine
+    facts: RuntimeFacts
+
+
+def assemble(settings: WorkerSettings, report: Report) -> Assembly:
+    """
+    Build everything that the settings ask for, or raise a GemmaNodeError with one sentence.
+
+    `report` is told the share done and what comes next; it may raise to end the load.
+    """
+    report(0.02, 'reading the tokenizer')
+    folder = checkpoint_folder(settings.model_path)
+    device = _device(settings.device)
+    tokenizer = Tokenizer.from_folder(folder)
+    template = ChatTemplate.from_folder(folder)
+    report(0.1, 'reading the weights')
+    model = load_model(folder)
+    _check_fit(settings, tokenizer, model)
+    report(0.4, 'preparing the engine')
+    engine = Engine(model, _engine_config(settings, device))
+    report(0.6, 'compiling the tools')
+    vocab_size = model.config.vocab_size
+    decider = Decider(tokenizer, template, settings, engine, vocab_size=vocab_size)
+    report(0.8, 'warming up')
+    _warm_up(engine, tokenizer)
+    report(0.9, 'taking the digests')
+    facts = _facts(settings, folder, model, decider.prompt_digest, device)
+    report(1.0, 'ready')
+    return Assembly(decider=decider, engine=engine, facts=facts)
+
+
+def checkpoint_folder(model_path: str) -> Path:
+    """Return the folder that `model.path` means; '' is the embedded checkpoint."""
+    folder = Path(model_path).expanduser() if model_path else EMBEDDED_CHECKPOINT
+    if not folder.is_dir():
+        raise CheckpointError(
+            f'{folder} is no folder; model.path names a folder with config.json, tokenizer.json '
+            f"and safetensors, or is '' for the embedded checkpoint"
+        )
+    return folder
+
+
+def checkpoint_digest(folder: Path) -> str:
+    """Return the sha256 over name and sha256 of each file that is read from a checkpoint."""
+    files = {path.name: path for pattern in _CHECKPOINT_PATTERNS for path in folder.glob(pattern)}
+    return _digest((name, _file_digest(path)) for name, path in sorted(files.items()))
+
+
+def kernel_digest() -> str:
+    """Return the sha256 over the sources that compute, and torch's version."""
+    root = Path(__file__).parent
+    sources = sorted(path for name in _KERNEL_FOLDERS for path in (root / name).rglob('*.py'))
+    parts = [(path.relative_to(root).as_posix(), _file_digest(path)) for path in sources]
+    return _digest([*parts, ('torch', version('torch'))])
+
+
+def default_num_threads() -> int:
+    """Return the physical cores this process may use, less one for ROS, but at least one."""
+    cpus = os.sched_getaffinity(0) if hasattr(os, 'sched_getaffinity') else None
+    if cpus is None:
+        return max(1, (os.cpu_count() or 2) // 2 - 1)
+    cores = {_siblings(cpu) for cpu in cpus}
+    return max(1, len(cores) - 1)
+
+
+def _siblings(cpu: int) -> str:
+    """Return what the threads of one core have in common, or the thread itself if unknown."""
+    for name in ('core_cpus_list', 'thread_siblings_list'):
+        try:
+            return (_CPU_FOLDER / f'cpu{cpu}' / 'topology' / name).read_text().strip()
+        except OSError:
+            continue
+    return str(cpu)
+
+
+def _device(device: str) -> str:
+    if device not in ('auto', 'cpu'):
+        raise ConfigError(f"device {device!r} is not served by this version; use 'auto' or 'cpu'")
+    return 'cpu'
+
+
+def _engine_config(settings: WorkerSettings, device: str) -> EngineConfig:
+    return EngineConfig(
+        lanes=settings.lanes,
+        context_tokens=settings.context_tokens,
+        state_budget_bytes=settings.state_budget_mb << 20,
+        max_slice_s=settings.max_slice_ms / 1e3,
+        num_threads=settings.num_threads or default_num_threads(),
+        device=device,
+    )
+
+
+def _check_fit(settings: WorkerSettings, tokenizer: Tokenizer, model: Gemma4) -> None:
+    config = model.config
+    if tokenizer.vocab_size > config.vocab_size:
+        raise CheckpointError(
+            f'the tokenizer has {tokenizer.vocab_size} tokens, the model {config.vocab_size}; '
+            f'tokenizer.json and config.json are of different checkpoints'
+        )
+    if settings.context_tokens > config.max_position_embeddings:
+        raise ConfigError(
+            f'engine.context_tokens is {settings.context_tokens}, the checkpoint goes to '
+            f'{config.max_position_embeddings}'
+        )
+
+
+def _warm_up(engine: Engine, tokenizer: Tokenizer) -> None:
+    """Run one token, so that what only the first step does is over before requests come."""
+    prompt_ids = (tokenizer.stop_ids[0],)
+    engine.submit(Generation(id='warm-up', state_key='', prompt_ids=prompt_ids, max_tokens=2))
+    while engine.has_work:
+        for event in engine.step():
+            if isinstance(event, GenerationResult) and event.finish is Finish.FAILED:
+                raise GemmaNodeError(f'the model cannot run: {event.error_msg}')
+
+
+def _facts(
+    settings: WorkerSettings, folder: Path, model: Gemma4, prompt_digest: str, device: str
+) -> RuntimeFacts:
+    stored = str(model.embed_tokens.weight.dtype).removeprefix('torch.')
+    return RuntimeFacts(
+        package_version=__version__,
+        model=settings.model_path or 'embedded',
+        checkpoint_digest=checkpoint_digest(folder),
+        recipe=stored,
+        rounding='hf',
+        backend=device,
+        device=_cpu_name(),
+        driver='',
+        kernel_digest=kernel_digest(),
+        prompt_digest=prompt_digest,
+        # The CPU is the reference that receipts compare with; it needs none.
+        verified=True,
+        not_verified=(),
+        lanes=settings.lanes,
+        context_tokens=settings.context_tokens,
+        num_parameters=sum(parameter.numel() for parameter in model.parameters()),
+    )
+
+
+def _cpu_name() -> str:
+    if _CPU_INFO.is_file():
+        for line in _CPU_INFO.read_text(errors='replace').splitlines():
+            name, _, value = line.partition(':')
+            if name.strip() == 'model name':
+                return value.strip()
+    return platform.processor() or platform.machine()
+
+
+def _digest(parts: Iterator[tuple[str, str]] | list[tuple[str, str]]) -> str:
+    digest = hashlib.sha256()
+    for name, value in parts:
+        digest.update(f'{value}  {name}\n'.encode())
+    return digest.hexdigest()
+
+
+def _file_digest(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open('rb') as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
