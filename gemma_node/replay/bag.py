@@ -44,6 +44,7 @@ from gemma_node.replay.plain import header_stamp
 from gemma_node.replay.plain import to_plain
 
 _CHUNK = 1 << 20
+MAX_SPAN_NS = 31 * 24 * 3600 * 1_000_000_000
 _STORAGES = ('.mcap', '.db3')
 # What rosbags and the decompressors below it raise on damaged files.
 _READ_ERRORS = (
@@ -176,6 +177,12 @@ class Bag:
         self.num_messages = found.total()
         if not self.num_messages:
             raise BagError(f'{self.path} holds no message, so there is nothing to replay')
+        if self.end_ns - self.start_ns > MAX_SPAN_NS:
+            days = (self.end_ns - self.start_ns) / MAX_SPAN_NS * 31
+            raise BagError(
+                f'{self.path} spans {days:.0f} days, so its receive times cannot be right: cut the '
+                'stray messages off with `ros2 bag convert`'
+            )
         self.digest = _digest(paths)
 
     def _count(self) -> tuple[Counter[str], int, int]:

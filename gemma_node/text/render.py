@@ -121,7 +121,9 @@ def render_value(type_name: str, value: Any) -> str:
     if renderer is not None:
         try:
             return renderer(value)
-        except (LookupError, TypeError):
+        except InvalidValueError:
+            raise
+        except (LookupError, TypeError, ValueError, OverflowError):
             pass
     return render_generic(value)
 

@@ -20,6 +20,7 @@ The template is trusted configuration, the message is not: what comes out is one
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -39,8 +40,18 @@ from gemma_node.text.render_values import quoted
 from gemma_node.text.render_values import yaw_degrees
 
 
-def _environment() -> ImmutableSandboxedEnvironment:
-    environment = ImmutableSandboxedEnvironment(
+class _FieldsFirst(ImmutableSandboxedEnvironment):
+    """Reads `msg.values` as the field, as messages have fields named like dict methods."""
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        """Return a message's field, or undefined; other objects as Jinja2 does."""
+        if not isinstance(obj, Mapping):
+            return super().getattr(obj, attribute)
+        return obj[attribute] if attribute in obj else self.undefined(obj=obj, name=attribute)
+
+
+def _environment() -> _FieldsFirst:
+    environment = _FieldsFirst(
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
     )
     environment.globals.clear()

@@ -199,13 +199,14 @@ def _mapping_leaf(value: Mapping[str, Any]) -> str | None:
     if not value:
         return 'empty'
     if '__bytes__' in value:
-        return f'{value["__bytes__"]} bytes'
+        return f'{nbytes_of(value)} bytes'
     if '__array__' in value:
         return _array(*items_of(value))
     names = set(value)
-    if names in ({'sec', 'nanosec'}, {'secs', 'nsecs'}):
-        seconds, nanoseconds = value.values()
-        return f'{fixed(seconds + nanoseconds * 1e-9, 3)} s'
+    if not all(type(item) in (int, float) for item in value.values()):
+        return None
+    if names == {'sec', 'nanosec'}:
+        return f'{fixed(value["sec"] + value["nanosec"] * 1e-9, 3)} s'
     if names == {'x', 'y', 'z', 'w'}:
         return f'yaw {degrees_text(yaw_degrees({"q": value}, "q"))}'
     return None
