@@ -20,10 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gemma_node.errors import ConfigError
-
-# Prefill runs in tiles of this many rows on a grid of absolute positions, the last one padded,
-# so that the bits of a row never depend on where a turn ends.
-TILE = 64
+from gemma_node.model.cache_shape import TILE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,7 +37,6 @@ from gemma_node.core import Generation
 from gemma_node.core import GenerationProgress
 from gemma_node.core import GenerationResult
 from gemma_node.engine.config import EngineConfig
-from gemma_node.engine.config import TILE
 from gemma_node.engine.prompt_states import PromptStates
 from gemma_node.engine.runner import Runner
 from gemma_node.engine.sampler import Draw
@@ -46,6 +45,7 @@ from gemma_node.engine.sampler import NotFiniteError
 from gemma_node.engine.scheduler import Scheduler
 from gemma_node.engine.sequence import Phase
 from gemma_node.engine.sequence import Sequence
+from gemma_node.model.cache_shape import TILE
 from gemma_node.model.gemma4 import Gemma4
 
 Event = GenerationProgress | GenerationResult

@@ -27,25 +27,12 @@ from dataclasses import dataclass
 
 import torch
 
-from gemma_node.engine.config import TILE
+from gemma_node.model.cache_shape import slot_counts
+from gemma_node.model.cache_shape import TILE
 from gemma_node.model.cached import Span
 from gemma_node.model.cached import Spans
 from gemma_node.model.config import LayerConfig
 from gemma_node.model.config import ModelConfig
-
-
-def slot_counts(config: ModelConfig, context_tokens: int) -> dict[bool, int]:
-    """Return slots per lane of sliding (True) and full layers (False)."""
-    full = -(-context_tokens // TILE) * TILE
-    ring = -(-(config.sliding_window - 1) // TILE) * TILE + TILE
-    return {False: full, True: min(ring, full)}
-
-
-def lane_elements(config: ModelConfig, context_tokens: int) -> int:
-    """Return how many numbers one lane's keys and values are."""
-    slots = slot_counts(config, context_tokens)
-    owners = config.layers[: config.num_owning_layers]
-    return sum(2 * each.num_kv_heads * each.head_dim * slots[each.is_sliding] for each in owners)
 
 
 class CacheLayout:

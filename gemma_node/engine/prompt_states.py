@@ -26,8 +26,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gemma_node.engine.config import grid_floor
-from gemma_node.engine.config import TILE
 from gemma_node.engine.kv_cache import Snapshot
+from gemma_node.model.cache_shape import TILE
 
 SHARED = ''
 

@@ -25,10 +25,10 @@ from __future__ import annotations
 import torch
 
 from gemma_node.engine.config import EngineConfig
-from gemma_node.engine.config import TILE
 from gemma_node.engine.kv_cache import CacheLayout
 from gemma_node.engine.kv_cache import LaneCache
 from gemma_node.engine.kv_cache import Snapshot
+from gemma_node.model.cache_shape import round_up
 from gemma_node.model.cached import CachedModel
 from gemma_node.model.gemma4 import Gemma4
 
@@ -48,9 +48,11 @@ class Runner:
         self.dtype = _DTYPES.get(config.compute_dtype, stored)
         if config.compute_dtype == 'auto' and self.device.type == 'cpu':
             self.dtype = torch.float32
-        num_positions = -(-config.context_tokens // TILE) * TILE
         self._model = CachedModel(
-            model, num_positions=num_positions, dtype=self.dtype, device=self.device
+            model,
+            num_positions=round_up(config.context_tokens),
+            dtype=self.dtype,
+            device=self.device,
         )
         self._layout = CacheLayout(
             model.config,

@@ -28,7 +28,7 @@ from gemma_node.core import GenerationProgress
 from gemma_node.core import GenerationResult
 from gemma_node.core import Stage
 from gemma_node.engine.config import grid_floor
-from gemma_node.engine.config import TILE
+from gemma_node.model.cache_shape import TILE
 
 
 class Phase(IntEnum):

@@ -1,0 +1,230 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""
+What a model needs, what a device offers, and whether it may serve.
+
+Admission happens before weights are read: a feature that is lacking, a device that no receipt
+covers and memory that would not suffice are each refused with one sentence that says what fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from dataclasses import field
+
+import torch
+
+from gemma_node.backends import cpu
+from gemma_node.core import ErrorCode
+from gemma_node.errors import ConfigError
+from gemma_node.errors import RequestError
+from gemma_node.model.cache_shape import lane_elements
+from gemma_node.model.cache_shape import round_up
+from gemma_node.model.cache_shape import TILE
+from gemma_node.model.config import ModelConfig
+from gemma_node.model.weights import empty_model
+
+DEVICES = ('auto', 'cpu', 'cuda', 'xpu')
+_MIB = 1 << 20
+_FEATURES = frozenset(
+    {
+        'per_layer_inputs',
+        'shared_kv',
+        'separate_kv',
+        'sliding_window',
+        'proportional_rope',
+        'bfloat16_weights',
+        'float32_weights',
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Envelope:
+    """Limits a worker is asked to serve within."""
+
+    lanes: int
+    context_tokens: int
+    state_budget_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admission:
+    """
+    A device that may serve, and how.
+
+    `device` and `compute_dtype` go into EngineConfig. `verified` says that the reference backend
+    or a receipt stands behind it; `not_verified` lists what nothing covers.
+    """
+
+    backend: str
+    device: str
+    compute_dtype: str
+    driver: str
+    verified: bool
+    not_verified: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backend:
+    """One kind of device as plain PyTorch drives it."""
+
+    name: str
+    is_present: Callable[[], bool]
+    free_bytes: Callable[[], float]
+    describe: Callable[[], str]
+    compute_dtypes: tuple[str, ...]
+    needs_receipt: bool = True
+    features: frozenset[str] = field(default=_FEATURES)
+
+    def lacks(self, config: ModelConfig) -> tuple[str, ...]:
+        """Return the names of what the model needs and this device has not."""
+        return tuple(sorted(requirements(config) - self.features))
+
+
+BACKENDS: dict[str, Backend] = {
+    'cpu': Backend(
+        name='cpu',
+        is_present=lambda: True,
+        free_bytes=cpu.free_bytes,
+        describe=cpu.describe,
+        compute_dtypes=('float32', 'bfloat16'),
+        needs_receipt=False,
+    ),
+    'cuda': Backend(
+        name='cuda',
+        is_present=torch.cuda.is_available,
+        free_bytes=lambda: torch.cuda.mem_get_info()[0],
+        describe=lambda: f'{torch.cuda.get_device_name()}, CUDA {torch.version.cuda}',
+        compute_dtypes=('bfloat16',),
+    ),
+    'xpu': Backend(
+        name='xpu',
+        is_present=torch.xpu.is_available,
+        free_bytes=lambda: torch.xpu.mem_get_info()[0],
+        describe=lambda: torch.xpu.get_device_name(),
+        compute_dtypes=('bfloat16',),
+    ),
+}
+
+
+def requirements(config: ModelConfig) -> frozenset[str]:
+    """Return the names of what this model's forward pass needs of a device."""
+    needed = {'per_layer_inputs', 'separate_kv', 'bfloat16_weights'}
+    if config.num_kv_shared_layers:
+        needed.add('shared_kv')
+    if any(layer.is_sliding for layer in config.layers):
+        needed.add('sliding_window')
+    if config.full_rope.rotary_factor < 1.0:
+        needed.add('proportional_rope')
+    return frozenset(needed)
+
+
+def admit(
+    config: ModelConfig, *, device: str, allow_unverified: bool, envelope: Envelope
+) -> Admission:
+    """
+    Choose the device and the arithmetic, or refuse.
+
+    :raises ConfigError: the device is unknown, absent, lacks a feature or is not covered
+    :raises RequestError: OUT_OF_MEMORY, naming the setting that would fit
+    """
+    backend = _choose(device, allow_unverified=allow_unverified)
+    lacking = backend.lacks(config)
+    if lacking:
+        raise ConfigError(f'device {backend.name} lacks {", ".join(lacking)}')
+    dtype = _choose_dtype(config, envelope, backend)
+    description = backend.describe()
+    gaps: tuple[str, ...] = ()
+    if backend.needs_receipt:
+        gaps = (f'no receipt covers {backend.name} ({description}) with plain PyTorch',)
+    return Admission(
+        backend=backend.name,
+        device=backend.name,
+        compute_dtype=dtype,
+        driver=description,
+        verified=not gaps,
+        not_verified=gaps,
+    )
+
+
+def memory_needed(config: ModelConfig, envelope: Envelope, compute_dtype: str) -> dict[str, int]:
+    """Return bytes of weights, lanes and prompt states."""
+    size = {'float32': 4, 'bfloat16': 2}[compute_dtype]
+    model = empty_model(config)
+    table = model.embed_tokens_per_layer.weight.numel()
+    total = sum(parameter.numel() for parameter in model.parameters())
+    return {
+        # The per-layer table is only gathered and keeps its two bytes.
+        'weights': (total - table) * size + table * 2,
+        'lanes': envelope.lanes * lane_elements(config, envelope.context_tokens) * size,
+        'states': envelope.state_budget_bytes,
+    }
+
+
+def _choose(device: str, *, allow_unverified: bool) -> Backend:
+    if device not in DEVICES:
+        raise ConfigError(f'device must be one of {", ".join(DEVICES)}, got {device!r}')
+    if device == 'auto':
+        # Receipts do not exist yet: an accelerator serves only where unverified is allowed.
+        present = [name for name in ('cuda', 'xpu') if BACKENDS[name].is_present()]
+        return BACKENDS[present[0] if present and allow_unverified else 'cpu']
+    backend = BACKENDS[device]
+    if backend.needs_receipt and not allow_unverified:
+        raise ConfigError(
+            f'no receipt covers device {device}, and this version has no `gemma-node receipts` '
+            'to make one yet; use device cpu, or set allow_unverified: true to run it unverified'
+        )
+    if not backend.is_present():
+        raise ConfigError(
+            f'torch {torch.__version__} finds no {device} device here; use device cpu'
+        )
+    return backend
+
+
+def _choose_dtype(config: ModelConfig, envelope: Envelope, backend: Backend) -> str:
+    free = backend.free_bytes()
+    for dtype in backend.compute_dtypes:
+        if sum(memory_needed(config, envelope, dtype).values()) <= free:
+            return dtype
+    smallest = backend.compute_dtypes[-1]
+    needed = memory_needed(config, envelope, smallest)
+    raise RequestError(
+        ErrorCode.OUT_OF_MEMORY, _refusal(config, envelope, smallest, needed, int(free))
+    )
+
+
+def _refusal(
+    config: ModelConfig, envelope: Envelope, dtype: str, needed: dict[str, int], free: int
+) -> str:
+    text = ', '.join(f'{name} {size // _MIB} MiB' for name, size in needed.items())
+    text = f'{text} exceed the {free // _MIB} MiB that are free; '
+    room = free - needed['weights']
+    if room >= needed['lanes']:
+        return text + f'engine.state_budget_mb <= {(room - needed["lanes"]) // _MIB} fits'
+    lanes = (room - needed['states']) // (needed['lanes'] // envelope.lanes)
+    if lanes > 0:
+        return text + f'engine.lanes <= {lanes} fits'
+    size = {'float32': 4, 'bfloat16': 2}[dtype]
+    for tokens in range(round_up(envelope.context_tokens), 0, -TILE):
+        left = room - lane_elements(config, tokens) * size
+        if left >= 0:
+            return text + (
+                f'engine.lanes 1, engine.context_tokens <= {tokens} and '
+                f'engine.state_budget_mb <= {left // _MIB} fit'
+            )
+    return text + 'the weights alone do not fit, so this machine needs a smaller checkpoint'
