@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import collections
 from pathlib import Path
+import shutil
 import threading
 import uuid
 
@@ -76,9 +77,9 @@ class Recorder:
 class Harness:
     """One client with its recorder."""
 
-    def __init__(self, model_path='', inbox_size=64, **options):
+    def __init__(self, model_path='', settings=None, **options):
         self.events = Recorder()
-        settings = WorkerSettings(robots=(), model_path=model_path, inbox_size=inbox_size)
+        settings = settings or WorkerSettings(robots=(), model_path=model_path)
         options.setdefault('_assembler', FAKE)
         self.client = WorkerClient(settings, self.events, **options)
 
@@ -116,3 +117,24 @@ def make():
     yield make_one
     for harness in made:
         harness.client.stop(1.0)
+
+
+@pytest.fixture(scope='session')
+def random_checkpoint(tmp_path_factory):
+    """Write a checkpoint with the embedded one's tokenizer and shape, and random weights."""
+    from safetensors.torch import save_file
+    import torch
+
+    from gemma_node.assemble import EMBEDDED_CHECKPOINT
+    from gemma_node.model.config import ModelConfig
+    from gemma_node.model.gemma4 import Gemma4
+
+    folder = tmp_path_factory.mktemp('checkpoint')
+    for pattern in ('*.json', '*.jinja'):
+        for file in EMBEDDED_CHECKPOINT.glob(pattern):
+            shutil.copy(file, folder)
+    torch.manual_seed(0)
+    model = Gemma4(ModelConfig.from_folder(folder)).to(torch.bfloat16)
+    weights = {f'model.{name}': tensor for name, tensor in model.state_dict().items()}
+    save_file(weights, folder / 'model.safetensors')
+    return folder

@@ -1,0 +1,188 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""The wiring on a random checkpoint of the embedded one's shape, and what it refuses."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from gemma_node import assemble as assemble_module
+from gemma_node.assemble import assemble
+from gemma_node.assemble import checkpoint_digest
+from gemma_node.assemble import checkpoint_folder
+from gemma_node.assemble import default_num_threads
+from gemma_node.assemble import EMBEDDED_CHECKPOINT
+from gemma_node.assemble import kernel_digest
+from gemma_node.core import RobotSettings
+from gemma_node.core import ToolDeclaration
+from gemma_node.core import WorkerSettings
+from gemma_node.errors import CheckpointError
+from gemma_node.errors import ConfigError
+from gemma_node.errors import GrammarError
+
+ROBOT = RobotSettings(name='r1', system_prompt='You are r1.', tools=())
+
+
+def settings(path, **fields):
+    fields = {'robots': (ROBOT,), 'num_threads': 1, 'lanes': 2, **fields}
+    return WorkerSettings(model_path=str(path), **fields)
+
+
+def ignore(*_):
+    pass
+
+
+@pytest.fixture
+def copy(random_checkpoint, tmp_path):
+    folder = tmp_path / 'copy'
+    shutil.copytree(random_checkpoint, folder)
+    return folder
+
+
+def test_facts_say_what_was_loaded(random_checkpoint):
+    told = []
+    assembly = assemble(settings(random_checkpoint), lambda *each: told.append(each))
+    facts = assembly.facts
+    assert (facts.backend, facts.recipe, facts.lanes) == ('cpu', 'bfloat16', 2)
+    assert facts.model == str(random_checkpoint)
+    assert facts.verified
+    assert facts.not_verified == ()
+    assert facts.num_parameters > 1_000_000
+    assert facts.device
+    assert facts.checkpoint_digest == checkpoint_digest(random_checkpoint)
+    assert len({facts.checkpoint_digest, facts.kernel_digest, facts.prompt_digest}) == 3
+    fractions = [fraction for fraction, _ in told]
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
+    assert all(text for _, text in told)
+    assert not assembly.engine.has_work
+
+
+def test_prompt_digest_follows_the_system_prompt(random_checkpoint):
+    first = assemble(settings(random_checkpoint), ignore).facts.prompt_digest
+    other = dataclasses.replace(ROBOT, system_prompt='You are not r1.')
+    second = assemble(settings(random_checkpoint, robots=(other,)), ignore).facts.prompt_digest
+    assert first != second
+
+
+def test_missing_folder_is_named():
+    with pytest.raises(CheckpointError, match='/no/such/folder is no folder'):
+        assemble(settings('/no/such/folder'), ignore)
+
+
+def test_empty_path_means_the_embedded_checkpoint():
+    assert checkpoint_folder('') == EMBEDDED_CHECKPOINT
+
+
+@pytest.mark.parametrize('name', ['tokenizer.json', 'config.json', 'model.safetensors'])
+def test_missing_or_damaged_file_is_named(copy, name):
+    (copy / name).write_bytes(b'damaged')
+    with pytest.raises(CheckpointError, match=name):
+        assemble(settings(copy), ignore)
+    (copy / name).unlink()
+    with pytest.raises(CheckpointError, match=name):
+        assemble(settings(copy), ignore)
+
+
+def test_tokenizer_of_another_model_is_refused(copy):
+    tokenizer = json.loads((copy / 'tokenizer.json').read_text())
+    size = json.loads((copy / 'config.json').read_text())['vocab_size']
+    extra = {**tokenizer['added_tokens'][0], 'id': size, 'content': '<one_more>'}
+    tokenizer['added_tokens'].append(extra)
+    tokenizer['model']['vocab']['<one_more>'] = size
+    (copy / 'tokenizer.json').write_text(json.dumps(tokenizer))
+    with pytest.raises(CheckpointError, match='of different checkpoints'):
+        assemble(settings(copy), ignore)
+
+
+def test_context_beyond_the_checkpoint_is_refused(random_checkpoint):
+    with pytest.raises(ConfigError, match=r'context_tokens is 1000000, the checkpoint goes to'):
+        assemble(settings(random_checkpoint, context_tokens=1_000_000), ignore)
+
+
+def test_device_that_is_not_served_is_refused(random_checkpoint):
+    with pytest.raises(ConfigError, match="'tpu'"):
+        assemble(settings(random_checkpoint, device='tpu'), ignore)
+
+
+def test_tool_that_cannot_be_compiled_is_refused(random_checkpoint):
+    tool = ToolDeclaration(
+        name='bad',
+        description='d',
+        parameters={'type': 'object', 'properties': {'x': {'not': {}}}},
+    )
+    robot = dataclasses.replace(ROBOT, tools=(tool,))
+    with pytest.raises((GrammarError, ConfigError), match='bad'):
+        assemble(settings(random_checkpoint, robots=(robot,)), ignore)
+
+
+def test_report_that_raises_ends_the_load(random_checkpoint):
+    def report(fraction, text):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        assemble(settings(random_checkpoint), report)
+
+
+def test_checkpoint_digest_covers_contents_and_names_but_no_other_file(copy):
+    before = checkpoint_digest(copy)
+    (copy / 'CARD.md').write_text('a note')
+    assert checkpoint_digest(copy) == before
+    weights = bytearray((copy / 'model.safetensors').read_bytes())
+    weights[-1] ^= 1
+    (copy / 'model.safetensors').write_bytes(weights)
+    changed = checkpoint_digest(copy)
+    assert changed != before
+    (copy / 'generation_config.json').rename(copy / 'other.json')
+    assert checkpoint_digest(copy) not in (before, changed)
+
+
+def test_kernel_digest_covers_sources_and_the_torch_version(monkeypatch):
+    before = kernel_digest()
+    assert kernel_digest() == before
+    monkeypatch.setattr(assemble_module, 'version', lambda name: '0.0')
+    assert kernel_digest() != before
+    monkeypatch.undo()
+    monkeypatch.setattr(assemble_module, '_KERNEL_FOLDERS', ('engine',))
+    assert kernel_digest() != before
+
+
+def test_threads_are_the_physical_cores_less_one(monkeypatch):
+    monkeypatch.setattr(os, 'sched_getaffinity', lambda pid: {0, 1, 2, 3, 4, 5})
+    monkeypatch.setattr(assemble_module, '_siblings', lambda cpu: f'core {cpu % 3}')
+    assert default_num_threads() == 2
+    monkeypatch.setattr(assemble_module, '_siblings', lambda cpu: 'the only core')
+    assert default_num_threads() == 1
+
+
+def test_thread_count_is_applied_and_the_import_needs_no_ros(random_checkpoint):
+    code = f"""
+import sys, torch
+from gemma_node.assemble import assemble
+from gemma_node.core import WorkerSettings
+assemble(WorkerSettings(robots=(), model_path={str(random_checkpoint)!r}, num_threads=1),
+         lambda *a: None)
+print(torch.get_num_threads(), [n for n in ('rclpy', 'transformers') if n in sys.modules])
+"""
+    run = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == '1 []'
