@@ -1,28 +1,40 @@
-# Only the pip build uses this file: -DCMAKE_PROJECT_gemma_node_INCLUDE=<this file>.
+# Only builds against pip's ROS wheels use this file:
+# -DCMAKE_PROJECT_gemma_node_INCLUDE=<this file>.
 #
-# The exported targets of the ROS wheels name include folders of the machine that built the
-# wheels. CMake refuses imported targets whose include folders don't exist, so drop those,
-# after every find_package and before generation. Generator expressions stay as they are.
+# It runs after every find_package and before generation, and mends include folders of targets:
+# - The exported targets of the wheels name folders of the machine that built the wheels. CMake
+#   refuses imported targets whose include folders don't exist, so they are dropped.
+# - A .venv inside the repository puts numpy's headers below the source folder. CMake refuses to
+#   export such a path, so it holds for the build alone.
+# Generator expressions stay as they are.
 
-function(_pip_underlay_drop_missing_includes target)
+function(_pip_underlay_mend target)
   get_target_property(folders "${target}" INTERFACE_INCLUDE_DIRECTORIES)
+  get_target_property(is_imported "${target}" IMPORTED)
   if(NOT folders)
     return()
   endif()
   set(kept "")
   foreach(folder IN LISTS folders)
-    if(folder MATCHES "\\$<" OR EXISTS "${folder}")
+    if(folder MATCHES "\\$<")
+      list(APPEND kept "${folder}")
+    elseif(NOT is_imported)
+      list(APPEND kept "$<BUILD_INTERFACE:${folder}>")
+    elseif(EXISTS "${folder}")
       list(APPEND kept "${folder}")
     endif()
   endforeach()
   set_target_properties("${target}" PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${kept}")
 endfunction()
 
-function(_pip_underlay_clean)
-  get_directory_property(targets DIRECTORY "${CMAKE_SOURCE_DIR}" IMPORTED_TARGETS)
-  foreach(target IN LISTS targets)
-    _pip_underlay_drop_missing_includes("${target}")
+function(_pip_underlay_mend_all)
+  get_directory_property(imported DIRECTORY "${CMAKE_SOURCE_DIR}" IMPORTED_TARGETS)
+  foreach(target IN LISTS imported)
+    _pip_underlay_mend("${target}")
   endforeach()
+  if(TARGET gemma_node__rosidl_generator_py)
+    _pip_underlay_mend(gemma_node__rosidl_generator_py)
+  endif()
 endfunction()
 
-cmake_language(DEFER DIRECTORY "${CMAKE_SOURCE_DIR}" CALL _pip_underlay_clean)
+cmake_language(DEFER DIRECTORY "${CMAKE_SOURCE_DIR}" CALL _pip_underlay_mend_all)

@@ -39,7 +39,8 @@ def prepare_ros() -> None:
 
     Wheels set no AMENT_PREFIX_PATH, and a Python started by one of another prefix inherits its
     library path together with the wheels' note that all is done. The loader reads that path only
-    at the start of a process, so in this last case the process starts itself again, once.
+    at the start of a process, so in this last case the process starts itself again, once, and
+    the wheels do the rest.
     """
     if not has_ros_wheels():
         return
@@ -47,9 +48,9 @@ def prepare_ros() -> None:
     index = Path(sys.prefix) / 'share/ament_index/resource_index/packages'
     if not (index / os.environ.get('RMW_IMPLEMENTATION', _WHEEL_RMW)).is_file():
         os.environ['RMW_IMPLEMENTATION'] = _WHEEL_RMW
-    if _prepend('LD_LIBRARY_PATH', str(Path(sys.prefix) / 'lib')) and _may_restart():
+    if str(Path(sys.prefix) / 'lib') not in _parts('LD_LIBRARY_PATH') and _may_restart():
         os.environ[_RESTARTED] = sys.prefix
-        os.environ[_BOOTSTRAPPED] = '1'
+        os.environ.pop(_BOOTSTRAPPED, None)
         sys.stdout.flush()
         sys.stderr.flush()
         os.execv(sys.executable, sys.orig_argv)
@@ -84,13 +85,15 @@ def share_folder() -> Path:
     return Path(sys.prefix) / 'share/gemma_node'
 
 
-def _prepend(name: str, folder: str) -> bool:
-    """Put a folder first in a path variable; False when it was already in it."""
-    parts = [part for part in os.environ.get(name, '').split(os.pathsep) if part]
-    if folder in parts:
-        return False
-    os.environ[name] = os.pathsep.join([folder, *parts])
-    return True
+def _prepend(name: str, folder: str) -> None:
+    """Put a folder first in a path variable, unless it is in it."""
+    parts = _parts(name)
+    if folder not in parts:
+        os.environ[name] = os.pathsep.join([folder, *parts])
+
+
+def _parts(name: str) -> list[str]:
+    return [part for part in os.environ.get(name, '').split(os.pathsep) if part]
 
 
 def _may_restart() -> bool:
