@@ -35,6 +35,7 @@ from gemma_node.tools.interface_schema import InterfaceSource
 from gemma_node.tools.interface_schema import schema_of
 from gemma_node.tools.spec import ArgumentRule
 from gemma_node.tools.spec import PathPart
+from gemma_node.tools.validate import check_plain
 from gemma_node.tools.validate import is_name
 from gemma_node.tools.validate import validate_value
 from gemma_node.tools.yaml_reader import read_yaml
@@ -232,8 +233,9 @@ def _type_of_choices(choices: list[Any], node: YamlNode) -> str:
 
 def _check_enum(node: YamlNode, schema: Mapping[str, Any]) -> None:
     for choice in schema['enum']:
-        if problems := validate_value(schema, choice):
-            raise node.error(f'choices: {problems[0]}')
+        problems = check_plain(choice, 'choices') or validate_value(schema, choice)
+        if problems:
+            raise node.error(f'choices: {problems[0]}'.replace('choices: choices:', 'choices:'))
 
 
 def _read_bounds(

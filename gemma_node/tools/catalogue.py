@@ -36,12 +36,16 @@ from typing import Any
 
 from gemma_node.core import CallKind
 from gemma_node.core import Mode
+from gemma_node.core import ToolChoice
 from gemma_node.core import ToolDeclaration
 from gemma_node.errors import ConfigError
+from gemma_node.errors import GrammarError
 from gemma_node.tools.arguments import parameters_of
 from gemma_node.tools.arguments import read_arguments
+from gemma_node.tools.call_format import CallTokens
 from gemma_node.tools.interface_schema import InterfaceSource
 from gemma_node.tools.interface_schema import is_interface_type
+from gemma_node.tools.lark import write_grammar
 from gemma_node.tools.spec import ArgumentRule
 from gemma_node.tools.spec import Condition
 from gemma_node.tools.spec import FeedbackRule
@@ -118,6 +122,12 @@ class Catalogue:
         )
 
 
+    @property
+    def checked_after(self) -> tuple[str, ...]:
+        """What the grammar cannot enforce, so that validation does: 'tool.argument: keyword'."""
+        return _checked_after(tuple(tool.declaration for tool in self.tools))
+
+
 def load_catalogue(path: Path | str, interfaces: InterfaceSource | None = None) -> Catalogue:
     """Read and check a tools file; `interfaces` None = those installed."""
     interfaces = InterfaceSource.installed() if interfaces is None else interfaces
@@ -147,6 +157,12 @@ def _digest_of(resources: Sequence[str], tools: Sequence[ToolSpec]) -> str:
             del rule['field_type']
     text = json.dumps([FILE_VERSION, list(resources), content], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _checked_after(declarations: Sequence[ToolDeclaration]) -> tuple[str, ...]:
+    tokens = CallTokens(open_call=1, close_call=2, quote=3)
+    return write_grammar(
+        declarations, tool_choice=ToolChoice.AUTO, max_calls=1, tokens=tokens).checked_after
 
 
 def _read_builtins(node: YamlNode | None) -> list[ToolSpec]:
@@ -188,6 +204,10 @@ def _read_tool(
     declaration = ToolDeclaration(
         name=name, description=entries['description'].text(),
         parameters=parameters_of(arguments))
+    try:
+        _checked_after((declaration,))
+    except GrammarError as error:
+        raise node.error(str(error)) from error
     settings = {**defaults, **entries}
     return ToolSpec(
         name=name,

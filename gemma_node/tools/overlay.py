@@ -52,7 +52,7 @@ def to_message(
     message: dict[str, Any] = {}
     for rule in spec.arguments:
         if rule.has_const:
-            _assign(message, rule.path, _constant(rule.const, frame_prefix))
+            _assign(message, rule.path, _constant_of(rule, frame_prefix))
             continue
         if not rule.name:
             continue
@@ -63,7 +63,7 @@ def to_message(
         else:
             continue
         value = _field_value(rule, value)
-        _assign(message, rule.path, _constant(value, frame_prefix) if rule.choices else value)
+        _assign(message, rule.path, _filled(value, frame_prefix) if rule.choices else value)
     closed = _close_lists(message, spec.name)
     assert isinstance(closed, dict)
     return closed
@@ -109,12 +109,12 @@ def _field_value(rule: ArgumentRule, value: Any) -> Any:
         return yaw_to_quaternion(float(value) * rule.gain)
     if rule.gain != 1.0:
         value = value * rule.gain
+    is_whole_field = rule.field_type.startswith(('int', 'uint', 'byte', 'char'))
+    if rule.schema.get('type') == 'number' and isinstance(value, int) and not is_whole_field:
+        value = float(value)
     if not rule.field_type or '/' in rule.field_type:
         return value
-    if rule.field_type.startswith('float') and isinstance(value, int) \
-            and not isinstance(value, bool):
-        value = float(value)
-    elif isinstance(value, float) and rule.field_type.startswith(('int', 'uint', 'byte', 'char')):
+    if isinstance(value, float) and is_whole_field:
         # Whole up to the rounding of the product: 0.29 m in mm is 290, not 289.99999999999994.
         rounded = round(value)
         value = rounded if math.isclose(value, rounded, rel_tol=1e-12, abs_tol=1e-12) else value
@@ -123,15 +123,23 @@ def _field_value(rule: ArgumentRule, value: Any) -> Any:
     return value
 
 
-def _constant(value: Any, frame_prefix: str) -> Any:
-    if value == 'now':
+def _constant_of(rule: ArgumentRule, frame_prefix: str) -> Any:
+    if rule.const == 'now' and rule.field_type not in ('string', 'wstring'):
         return dict(NOW)
+    return _filled(rule.const, frame_prefix)
+
+
+def _filled(value: Any, frame_prefix: str) -> Any:
+    """Fill in the frame prefix, and the time where an entry named stamp says now."""
     if isinstance(value, str):
         return value.replace(_FRAME_PREFIX, frame_prefix)
     if isinstance(value, Mapping):
-        return {key: _constant(item, frame_prefix) for key, item in value.items()}
+        return {
+            key: dict(NOW) if key == 'stamp' and item == 'now' else _filled(item, frame_prefix)
+            for key, item in value.items()
+        }
     if isinstance(value, list):
-        return [_constant(item, frame_prefix) for item in value]
+        return [_filled(item, frame_prefix) for item in value]
     return value
 
 

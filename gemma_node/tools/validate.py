@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from decimal import Decimal
+from itertools import islice
 import math
 import re
 from typing import Any
@@ -54,10 +55,12 @@ def validate_call(declaration: ToolDeclaration, arguments: Any) -> list[str]:
     """Return one sentence per violation, empty when the arguments fit the declaration."""
     if not isinstance(arguments, Mapping):
         return [f'arguments must be an object, found {type(arguments).__name__}']
-    messages = list(_check_values(arguments, 'arguments', 0))
-    if messages:
-        return messages[:MAX_MESSAGES]
-    return validate_value(declaration.parameters, arguments)
+    return check_plain(arguments) or validate_value(declaration.parameters, arguments)
+
+
+def check_plain(value: Any, place: str = 'arguments') -> list[str]:
+    """Return one sentence per part that is no plain, finite, printable value."""
+    return list(islice(_check_values(value, place, 0), MAX_MESSAGES))
 
 
 def validate_value(schema: Mapping[str, Any], value: Any) -> list[str]:

@@ -25,6 +25,7 @@ from collections.abc import Sequence
 import io
 import math
 from pathlib import Path
+import re
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -39,6 +40,7 @@ from gemma_node.errors import ConfigError
 MAX_FILE_BYTES = 1 << 20
 MAX_DEPTH = 32
 MAX_VALUES = 100_000
+_CONTROL = re.compile('[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]')
 
 
 class YamlNode:
@@ -90,6 +92,8 @@ class YamlNode:
             raise self.error(f'expected text, found {describe(self.value)}; quote it if meant so')
         if not is_empty_allowed and not self.value.strip():
             raise self.error('must not be empty')
+        if found := _CONTROL.search(self.value):
+            raise self.error(f'holds the control character U+{ord(found.group()):04X}')
         return str(self.value)
 
     def texts(self) -> tuple[str, ...]:

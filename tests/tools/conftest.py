@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ SPECIAL = (
     '<|turn>', '<turn|>',
 )
 STOP = ('<eos>', '<turn|>', '<|tool_response>')
+DEMO = Path(__file__).parents[2] / 'gemma_node' / 'assets' / 'demo'
 CORPUS = (
     'call:go_to{place:kitchen,speed:0.5} call:drive_to{x:-1.25,y:10,heading:90} call:dock{}',
     'true false null [1,2.5,-3] {a:1,b:true,c:null} kitchen office workshop entrance',
@@ -30,7 +32,7 @@ CORPUS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Kit:
     """A tokenizer and what the code under test needs of it."""
 
@@ -83,9 +85,23 @@ def make_kit() -> Kit:
     )
 
 
-@pytest.fixture(scope='session')
-def kit() -> Kit:
-    return make_kit()
+def load_demo_kit() -> Kit:
+    tokenizer = Tokenizer.from_file(str(DEMO / 'tokenizer.json'))
+    special_ids = {
+        token.content: token_id for token_id, token in tokenizer.get_added_tokens_decoder().items()
+        if token.special}
+    return Kit(
+        tokenizer=tokenizer,
+        vocab_size=json.loads((DEMO / 'config.json').read_text())['vocab_size'],
+        special_ids=special_ids,
+        stop_ids=tuple(special_ids[text] for text in STOP),
+        tokens=CallTokens.from_special_ids(special_ids),
+    )
+
+
+@pytest.fixture(scope='session', params=['byte_fallback', 'demo'])
+def kit(request) -> Kit:
+    return make_kit() if request.param == 'byte_fallback' else load_demo_kit()
 
 
 @pytest.fixture(scope='session')
