@@ -180,8 +180,8 @@ class Bag:
         if self.end_ns - self.start_ns > MAX_SPAN_NS:
             days = (self.end_ns - self.start_ns) / MAX_SPAN_NS * 31
             raise BagError(
-                f'{self.path} spans {days:.0f} days, so its receive times cannot be right: cut the '
-                'stray messages off with `ros2 bag convert`'
+                f'{self.path} spans {days:.0f} days, so its receive times cannot be right: cut '
+                'the stray messages off with `ros2 bag convert`'
             )
         self.digest = _digest(paths)
 

@@ -211,7 +211,7 @@ class _Replay:
     def run(self) -> ReplaySummary:
         tick_ns = self._bag.start_ns + POLL_NS
         for message in self._bag.messages():
-            while tick_ns <= message.time_ns:
+            while tick_ns < message.time_ns:
                 self._poll(tick_ns)
                 tick_ns += POLL_NS
             self._mailbox.put(message)
