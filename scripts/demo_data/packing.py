@@ -1,0 +1,248 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Turns cases into token ids through the package's own prompt code, and packs them for training.
+
+A pack is one shared prefix (system and tools) with several tails that do not see each other,
+as the runtime shares a prompt state between requests. Deterministic from (seed, index).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+import random
+
+import numpy as np
+
+from demo_data import dialogue
+from demo_data.cases import Answer
+from demo_data.cases import Case
+from demo_data.cases import CaseMaker
+from demo_data.cases import Turn
+from demo_data.catalogues import Book
+from demo_data.catalogues import changed_book
+from demo_data.catalogues import demo_book
+from demo_data.catalogues import made_up_book
+from demo_data.catalogues import ROOT
+from demo_data import words
+from gemma_node.core import Request
+from gemma_node.core import RobotSettings
+from gemma_node.core import ToolResult
+from gemma_node.decision.prompt import MadeCall
+from gemma_node.decision.prompt import Prompt
+from gemma_node.decision.prompt import PromptWriter
+from gemma_node.text.chat_template import ChatTemplate
+from gemma_node.text.tokenizer import Tokenizer
+
+ASSETS = ROOT / 'gemma_node' / 'assets' / 'demo'
+BUILTINS = ('no_action', 'stop', 'ask_operator')
+MAX_TAIL = 1400
+
+
+@dataclass(frozen=True)
+class Tail:
+    """Ids after the prefix; the last `num_target` are what the model is to write."""
+
+    ids: tuple[int, ...]
+    num_target: int
+    kind: str
+
+
+@dataclass(frozen=True)
+class Pack:
+    """A prefix and its tails."""
+
+    prefix: tuple[int, ...]
+    tails: tuple[Tail, ...]
+
+    @property
+    def num_tokens(self) -> int:
+        """Tokens in all."""
+        return len(self.prefix) + sum(len(tail.ids) for tail in self.tails)
+
+
+def load_writer(assets: Path = ASSETS) -> PromptWriter:
+    """Load tokenizer and chat template of the demo checkpoint."""
+    return PromptWriter(Tokenizer.from_folder(assets), ChatTemplate.from_folder(assets))
+
+
+def draw_book(rng: random.Random) -> Book:
+    """Choose a catalogue: the demo's own, a changed one, or a made-up one."""
+    roll = rng.random()
+    if roll < 0.42:
+        return demo_book()
+    return changed_book(rng) if roll < 0.7 else made_up_book(rng)
+
+
+def draw_settings(rng: random.Random, book: Book) -> RobotSettings:
+    """Choose name and system prompt of a robot with this catalogue."""
+    robot = rng.choice(words.ROBOTS)
+    prompts = dialogue.SYSTEM_PROMPTS
+    prompt = prompts[0] if rng.random() < (0.75 if book.is_demo else 0.3) else rng.choice(prompts)
+    return RobotSettings(
+        name=robot, system_prompt=prompt.replace('{robot}', robot), tools=book.declarations,
+        history_turns=16, history_tokens=4096)
+
+
+def draw_cases(seed: int, index: int, count: int) -> tuple[RobotSettings, Book, list[Case]]:
+    """Make `count` cases of one robot; the same for the same (seed, index)."""
+    rng = random.Random(f'{seed}/{index}')
+    book = draw_book(rng)
+    settings = draw_settings(rng, book)
+    maker = CaseMaker(rng, book, settings.name)
+    return settings, book, [maker.draw() for _ in range(count)]
+
+
+def draw_pack(writer: PromptWriter, seed: int, index: int, count: int) -> Pack:
+    """Make one pack; tails too long for training are left out."""
+    settings, _, cases = draw_cases(seed, index, count)
+    writer._prefixes.clear()
+    prefix = writer.prefix(settings).ids
+    tails = []
+    for case in cases:
+        prompt, target = encode_case(writer, settings, case)
+        ids = (*prompt.ids[len(prefix):], *target)
+        if len(ids) <= MAX_TAIL:
+            tails.append(Tail(ids, len(target), case.kind))
+    return Pack(prefix, tuple(tails))
+
+
+def encode_case(
+    writer: PromptWriter, settings: RobotSettings, case: Case
+) -> tuple[Prompt, tuple[int, ...]]:
+    """Return the prompt the runtime would write, and the ids the model should answer with."""
+    conversation = writer.conversation(settings)
+    results: tuple[ToolResult, ...] = ()
+    for number, turn in enumerate(case.turns):
+        request = _request(settings, turn.text, results)
+        ids, calls = _output(writer, turn, number)
+        conversation.commit(request, ids[:-1], calls)
+        results = tuple(
+            ToolResult(call_id=call.id, name=call.name, text=turn.result)
+            for call in calls if turn.result)
+    request = _request(settings, case.text, results)
+    prompt = conversation.build(request, case.state.observations)
+    return prompt, target_ids(writer, case.answer)
+
+
+def target_ids(writer: PromptWriter, answer: Answer) -> tuple[int, ...]:
+    """Return the ids of an answer, its stop token last."""
+    if answer.call is not None:
+        return writer.call_ids([answer.call])
+    return writer.reply_ids(answer.reply)
+
+
+def training_sentences(seed: int, count: int) -> Iterator[str]:
+    """Stream request texts as training draws them, `count` in all, history included."""
+    made = 0
+    index = 0
+    while made < count:
+        _, _, cases = draw_cases(seed, index, 8)
+        index += 1
+        for case in cases:
+            for text in (*(turn.text for turn in case.turns), case.text):
+                if made < count:
+                    made += 1
+                    yield text
+
+
+class Rows:
+    """
+    Fixed-length rows of packed ids for training, as arrays.
+
+    `parts` numbers prefix and tails within a row: 0 is padding; a pack's prefix is negative,
+    its tails positive and larger. `homes` names the prefix that a token may read.
+    """
+
+    def __init__(self, num_rows: int, length: int) -> None:
+        self.ids = np.zeros((num_rows, length), np.uint16)
+        self.parts = np.zeros((num_rows, length), np.int16)
+        self.homes = np.zeros((num_rows, length), np.int16)
+        self.positions = np.zeros((num_rows, length), np.int16)
+        self.targets = np.zeros((num_rows, length), np.bool_)
+
+    def fill(self, row: int, packs: list[Pack], gaps: random.Random) -> None:
+        """Lay packs into one row; some tails are moved away from their prefix by a gap."""
+        at, part = 0, 0
+        for pack in packs:
+            part += 1
+            home = part
+            at = self._put(row, at, pack.prefix, home, home, 0)
+            for tail in pack.tails:
+                part += 1
+                gap = gaps.randrange(2500) if gaps.random() < 0.12 else 0
+                start = at
+                at = self._put(row, at, tail.ids, part, home, len(pack.prefix) + gap)
+                self.targets[row, at - tail.num_target:at] = True
+                assert at - start == len(tail.ids)
+
+    def _put(
+        self, row: int, at: int, ids: tuple[int, ...], part: int, home: int, position: int
+    ) -> int:
+        end = at + len(ids)
+        self.ids[row, at:end] = ids
+        self.parts[row, at:end] = part
+        self.homes[row, at:end] = home
+        self.positions[row, at:end] = np.arange(position, position + len(ids))
+        return end
+
+
+def draw_rows(
+    writer: PromptWriter, seed: int, first_index: int, num_rows: int, length: int
+) -> tuple[Rows, int]:
+    """Fill rows with fresh packs; returns them and the next unused pack index."""
+    rows = Rows(num_rows, length)
+    index = first_index
+    for row in range(num_rows):
+        gaps = random.Random(f'gaps/{seed}/{index}')
+        packs: list[Pack] = []
+        room = length
+        while room > 500:
+            pack = draw_pack(writer, seed, index, 10)
+            index += 1
+            kept, room = _fit(pack, room)
+            if kept is None:
+                break
+            packs.append(kept)
+        rows.fill(row, packs, gaps)
+    return rows, index
+
+
+def _fit(pack: Pack, room: int) -> tuple[Pack | None, int]:
+    """Keep as many tails as fit; None when not even one does."""
+    room -= len(pack.prefix)
+    tails = []
+    for tail in pack.tails:
+        if len(tail.ids) <= room:
+            tails.append(tail)
+            room -= len(tail.ids)
+    return (Pack(pack.prefix, tuple(tails)), room) if tails else (None, room)
+
+
+def _request(settings: RobotSettings, text: str, results: tuple[ToolResult, ...]) -> Request:
+    return Request(id='0' * 32, robot=settings.name, text=text, tool_results=results)
+
+
+def _output(
+    writer: PromptWriter, turn: Turn, number: int
+) -> tuple[tuple[int, ...], tuple[MadeCall, ...]]:
+    """Return the ids of an earlier answer (stop token last) and the call it made."""
+    call = turn.answer.call
+    if call is None:
+        return target_ids(writer, turn.answer), ()
+    made = MadeCall(id=f'{number:032x}', name=call[0], is_builtin=call[0] in BUILTINS)
+    return target_ids(writer, turn.answer), (made,)

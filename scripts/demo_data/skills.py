@@ -1,0 +1,232 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+What robots can be asked to do: the skills that the package's own tools.yaml has, in many words.
+
+A skill is a meaning with several possible names, descriptions and argument names, and the
+sentences that ask for it. Catalogues draw their tools from here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Arg:
+    """One argument of a skill; `kind` says how values are made and spoken."""
+
+    key: str
+    kind: str
+    names: tuple[str, ...]
+    descriptions: tuple[str, ...]
+    optional: bool = False
+    low: float = 0.0
+    high: float = 1.0
+    step: float = 1.0
+    unit: str = ''
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Skill:
+    """A meaning: how tools that do it may be called and described, and how people ask for it."""
+
+    key: str
+    names: tuple[str, ...]
+    descriptions: tuple[str, ...]
+    says: tuple[str, ...]
+    args: tuple[Arg, ...] = ()
+    is_motion: bool = False
+
+
+_GO = '[go|go over|drive|move|head|navigate|travel|roll|make your way|proceed|walk|get|run|come]'
+
+GO_TO = Skill(
+    key='go_to',
+    names=('go_to', 'navigate_to', 'goto_place', 'drive_to_place', 'move_to', 'visit', 'head_to',
+           'go_to_room', 'travel_to', 'send_base_to', 'navigate', 'go', 'goto', 'base_go'),
+    descriptions=('Drive to a named place.', 'Drive the base to a named place.',
+                  'Go to a place on the map.', 'Navigate to a known location.',
+                  'Move the robot to one of the places it knows.', 'Travel to a room.',
+                  'Send the robot to a station by its name.', 'Drive to a destination by name.'),
+    args=(Arg('place', 'place', ('place', 'location', 'destination', 'room', 'where', 'goal',
+                                 'station', 'name', 'target', 'waypoint'),
+              ('Name of the place.', 'Where to go.', 'Place name', 'Destination', 'Known place.',
+               'The room to drive to.')),),
+    says=(
+        f'{_GO} to {{place}}', f'{_GO} to {{place}}', f'{_GO} to {{place}}',
+        f'{_GO} [over|back|straight|directly|all the way|down|up|quickly|slowly] to {{place}}',
+        '[return|go back|come back|drive back|get back|head back] to {place}',
+        '[visit|reach|approach|enter|find|get into|see|head for|aim for|make for] {place}',
+        '[get|bring|take|move|drive|send] yourself [to|over to] {place}',
+        '[come|go|drive] [here |over |]to {place}[, I am waiting| where I am| and wait there|]',
+        'meet [me|us|him|her|them|the guests|the visitors] [at|in] {place}',
+        '!I am [waiting |standing |sitting |]in {place}, [come here|come over|join me|come to me]',
+        '![you are|we need you|they need you|people need you|you are needed|I need you] [in|at] {place}',
+        '!your next [stop|destination|goal|target|place|station] is {place}',
+        '!the [visitors|guests|customers|people] are [at|in] {place}, [go there|drive there|go to them|meet them]',
+        '!{place}[ please|, please|, quickly|]',
+        '!next [stop|destination|goal] [is |]{place}',
+        '!to {place}',
+        '[show up|be|appear|wait|park|stand|stop by|drop by|check in] [at|in] {place}',
+        'leave [this room|here|the room|now] and go to {place}',
+        '[have a look|look|take a look|check what happens|see what is going on] [in|at] {place}',
+        '!the robot should [go to|be in|drive to|move to|wait in] {place}',
+        '!I want [you|the robot] [in|at] {place}',
+        '!there is [work|a job|something] for you [in|at] {place}, go there',
+        '[start|begin] driving to {place}', 'set off for {place}', 'set course for {place}',
+        'deliver yourself to {place}', 'continue to {place}', 'move on to {place}',
+        '[clear|vacate] this room and [go|move|drive] to {place}',
+    ),
+    is_motion=True,
+)
+
+DRIVE_TO = Skill(
+    key='drive_to',
+    names=('drive_to', 'go_to_xy', 'move_to_point', 'navigate_xy', 'goto_pose', 'drive_to_pose',
+           'go_to_coordinates', 'move_base', 'send_to_point', 'drive_xy'),
+    descriptions=('Drive to coordinates in the map. Prefer go_to for a named place.',
+                  'Drive the base to coordinates in the map.', 'Drive to a point x, y.',
+                  'Move to a position given in metres.', 'Navigate to map coordinates.',
+                  'Go to a point in the map frame.'),
+    args=(
+        Arg('x', 'number', ('x', 'x_m', 'goal_x', 'pos_x'), ('Target x.', 'x in metres', 'Metres along x.'),
+            low=-10, high=10, step=0.01, unit='m'),
+        Arg('y', 'number', ('y', 'y_m', 'goal_y', 'pos_y'), ('Target y.', 'y in metres', 'Metres along y.'),
+            low=-10, high=10, step=0.01, unit='m'),
+        Arg('heading', 'number', ('heading', 'yaw', 'angle', 'direction', 'theta'),
+            ('Heading on arrival.', 'Final heading', 'Yaw at the goal.'),
+            optional=True, low=-180, high=180, step=1, unit='deg'),
+        Arg('speed', 'number', ('speed', 'velocity', 'max_speed', 'v'),
+            ('Cruising speed.', 'Speed limit', 'How fast to drive.'),
+            optional=True, low=0.1, high=1.0, step=0.01, unit='m/s'),
+    ),
+    says=(
+        f'{_GO} to x {{x}}[,| and|] y {{y}}', f'{_GO} to x={{x}}[,|] y={{y}}',
+        f'{_GO} to ({{x}}, {{y}})', f'{_GO} to [point|position|coordinates|the point|the coordinates|the position] {{x}}[,| and|, and] {{y}}',
+        f'{_GO} to [map |]coordinates x {{x}}[ m| metres|] and y {{y}}[ m| metres|]',
+        f'{_GO} to [position |point |] [x |]{{x}}[ m|], [y |]{{y}}[ m|]',
+        f'{_GO} to {{x}} {{y}}', f'{_GO} to x: {{x}}, y: {{y}}',
+        '!your [next |]target is [x |]{x}[,| and] [y |]{y}', '!goal: {x}, {y}',
+        '[reach|approach|visit] the point [at |](x |){x}, {y}[)|]',
+        '!the [target|goal|destination|waypoint] is at x {x} and y {y}',
+        f'{_GO} to x {{x}} y {{y}} [with heading|heading|facing|looking at|at an angle of|and turn to|with a heading of|and face] {{heading}}[ deg| degrees|]',
+        f'{_GO} to {{x}}, {{y}}[ with| and|,] [heading|yaw|orientation] {{heading}}[ deg| degrees|]',
+        f'{_GO} to ({{x}}, {{y}}, {{heading}}[ deg| degrees|°])',
+        f'{_GO} to x {{x}} y {{y}} [at|with|at a speed of|with a speed of|, speed] {{speed}}[ m/s| metres per second|]',
+        f'{_GO} to {{x}}, {{y}} [at|with] {{speed}} m/s',
+        f'{_GO} [at|with] {{speed}} m/s to x {{x}}, y {{y}}',
+        f'{_GO} to x {{x}}, y {{y}}, heading {{heading}}[ degrees|], [speed|at] {{speed}}[ m/s|]',
+        f'{_GO} to point {{x}}, {{y}} facing {{heading}} degrees at {{speed}} m/s',
+    ),
+    is_motion=True,
+)
+
+_PICK = '[pick up|grab|take|get|collect|lift|grasp|fetch|pick|hold|seize|catch|retrieve|lift up|gather|acquire|snatch]'
+
+PICK = Skill(
+    key='pick',
+    names=('pick', 'grasp', 'pick_up', 'grab', 'take_object', 'pick_object', 'collect', 'grip',
+           'lift_object', 'fetch_object'),
+    descriptions=('Pick up an object within reach.', 'Pick up an object.', 'Grasp a thing with the arm.',
+                  'Take an object from where it lies.', 'Grab something near the robot.',
+                  'Close the gripper on an object and lift it.'),
+    args=(Arg('object', 'object', ('object', 'item', 'thing', 'what', 'object_name', 'label', 'target'),
+              ('Name of the object.', 'What to pick up.', 'Object to grasp', 'The thing to take.')),),
+    says=(
+        f'{_PICK} {{object}}', f'{_PICK} {{object}}', f'{_PICK} {{object}}',
+        f'{_PICK} {{object}} [from the {{surface}}|off the {{surface}}|on the {{surface}}|over there|in front of you|next to you|lying there|that lies there|for us]',
+        'pick {object} up', '[take|get] hold of {object}', '[use your arm to|use the gripper to|with your arm,] pick up {object}',
+        '[close the gripper around|put your gripper on|reach for|lay your hand on|load up] {object}',
+        '!I [need|want|would like] {object}, [pick it up|take it|grab it|get it]',
+        '![there is|you see|look, there is] {object}, [pick it up|take it|grab it|lift it]',
+        '!{object} [is|lies] on the {surface}, [pick it up|take it|grab it|please take it]',
+        '!{object}: [pick it up|take it|grab it]', '![you should be holding|I want you to hold] {object}',
+        'bring {object} into your [gripper|hand|arm]', 'clear {object} from the {surface}',
+        'remove {object} from the {surface}', 'pick up {object} and hold [it|on to it|it tight]',
+    ),
+)
+
+_PUT = '[put|place|set|lay|drop|leave|deposit|put down|set down|store|rest|release]'
+
+PLACE = Skill(
+    key='place',
+    names=('place', 'put_down', 'drop', 'put', 'place_object', 'release', 'set_down', 'deposit', 'put_on'),
+    descriptions=('Put down the held object.', 'Put the object in the gripper down somewhere.',
+                  'Place what the arm holds on a surface.', 'Release the held thing at a target.',
+                  'Set down the object that was picked.'),
+    args=(Arg('target', 'surface', ('target', 'surface', 'where', 'onto', 'spot', 'destination', 'place'),
+              ('Where to put it.', 'Surface or container', 'Where the object goes.', 'Spot for the object.')),),
+    says=(
+        f'{_PUT} [it|the object|that|what you hold|the thing|this|the item|your load] [on|onto|in|into|down on] {{target}}',
+        f'{_PUT} [it|the object|that] [on|onto|in|into|down on|on top of] {{target}}',
+        f'{_PUT} {{object}} [on|onto|in|into|down on|inside|on top of] {{target}}',
+        f'{_PUT} {{object}} [on|onto|in|into] {{target}}',
+        '!{target} is [free|empty], put [it|the object] there', '!{object} [belongs|goes|should go] [on|in|into|onto] {target}',
+        'put {object} down on {target}', '[open the gripper over|let go of it over|unload onto|unload it on] {target}',
+        'put [it|that] back [on|in|into|onto] {target}', 'throw {object} into {target}',
+        'stow {object} in {target}', '!{target} is where {object} [belongs|should be], put it there',
+    ),
+)
+
+DOCK = Skill(
+    key='dock',
+    names=('dock', 'charge', 'go_charge', 'return_to_dock', 'recharge', 'dock_robot', 'go_home_and_charge',
+           'return_to_base'),
+    descriptions=('Drive to the charger and charge.', 'Dock at the charging station.',
+                  'Return to the charger.', 'Go to the charging dock and recharge the battery.',
+                  'Connect to the charging station.'),
+    says=(
+        '[charge|recharge|dock|go charge|go and charge|go charging|start charging|begin charging|plug in|go dock|dock yourself|charge up|top up]',
+        '[charge|recharge|fill up|top up|load] [your|the] [battery|batteries|power]',
+        '[go|drive|return|head|get|move|come|go back|drive back] [back |]to [your|the] [charger|charging station|charging dock|charging pad|charge point|power station|docking station|charging spot]',
+        '[connect|attach|hook yourself up|plug yourself in] to the [charger|charging station|power|docking station]',
+        '!your battery is [low|nearly empty|almost empty|running out|getting low|weak], [go charge|please charge|charge it|dock|go to the charger|recharge]',
+        '!you [look tired|need power|need energy|must be hungry|need to charge|should charge now|will run out of power soon], [go charge|charge|dock|recharge]',
+        '[get|find|fetch] [some power|power|some energy|some electricity|the charger|your charger]',
+        '[dock|charge|recharge] [now|yourself|the robot|until you are full|for a while|for the night|over night|again]',
+        '!time [to charge|to dock|to recharge|for charging|for a recharge|for the charger]',
+        '[finish|end the work] for today and [charge|dock|go to the charger|recharge]',
+        '!back to [the charger|your charger|the charging station|the docking station]',
+        'let your battery [charge|load|fill up]', 'park [on|at|in] [your|the] [charger|charging station|charging pad]',
+        'go home and charge',
+    ),
+    is_motion=True,
+)
+
+SAY = Skill(
+    key='say',
+    names=('say', 'speak', 'announce', 'tell', 'talk', 'speech', 'say_text', 'tts', 'voice'),
+    descriptions=('Say a sentence aloud.', 'Speak a sentence through the loudspeaker.', 'Say a text.',
+                  'Announce something to the people around.', 'Talk: turn a text into speech.'),
+    args=(Arg('text', 'text', ('text', 'sentence', 'message', 'words', 'utterance', 'what', 'speech'),
+              ('What to say.', 'Text to speak', 'The words.', 'Sentence to say aloud.')),),
+    says=(
+        "say: {text}", 'say {text}', "say '{text}'", 'say "{text}"', 'say "{text}"', 'say {text}',
+        '[announce|tell everyone|tell the people|inform everyone|let everyone know|make an announcement|inform the people|let people know|announce loudly|tell us|tell them|inform them|remind everyone|explain] that {text}',
+        'tell [the {group}|the {group}|{person}|everybody|them|us] that {text}',
+        'tell [the {group}|{person}|them]: {text}', 'speak the [words|sentence|text] [:|]"{text}"',
+        '[say|speak|announce] [loudly|aloud|clearly|out loud|in a friendly voice|to the {group}|to {person}|to everyone]: {text}',
+        '[read|read out|repeat|pronounce|shout|call out|whisper] "{text}"', 'repeat after me: {text}',
+        'let [the {group}|{person}] know that {text}', '[inform|remind|warn|notify] [the {group}|{person}] that {text}',
+        'announce: {text}', 'announce "{text}"', 'say to [the {group}|{person}]: {text}',
+        'use your [voice|speaker|loudspeaker] to say {text}', 'make the announcement "{text}"',
+        'say {text} to [the {group}|{person}|everyone|us]', 'say {text} to [the {group}|{person}|them]',
+        '[greet|welcome] [the {group}|{person}|everybody|them|our {group}]',
+    ),
+)
+
+DEMO_SKILLS = (GO_TO, DRIVE_TO, PICK, PLACE, DOCK, SAY)
