@@ -78,7 +78,7 @@ class Generator(Protocol):
     def submit(self, generation: Generation) -> Any:
         """Queue a generation; may return its GenerationResult when it cannot run."""
 
-    def cancel(self, id: str, code: ErrorCode = ErrorCode.CANCELED) -> Any:
+    def cancel(self, generation_id: str, code: ErrorCode = ErrorCode.CANCELED) -> Any:
         """End a generation; its result says `code`."""
 
     def stats(self) -> EngineStats:
@@ -138,14 +138,11 @@ class Decider:
         """Start a generation, or return the answer to a request that cannot be served."""
         try:
             pending, generation = self._prepare(request, observations)
-            self._pending[request.id] = pending
             result = self._generator.submit(generation)
         except GemmaNodeError as error:
-            self._forget(request)
-            return _refusal(request, error)
-        except BaseException:
-            self._forget(request)
-            raise
+            self._keep_results(request)
+            return _unserved(request, error, may_refuse=True)
+        self._pending[request.id] = pending
         return self.on_result(result) if isinstance(result, GenerationResult) else None
 
     def on_result(self, result: GenerationResult) -> Answer:
@@ -165,7 +162,10 @@ class Decider:
                 conversation.commit(request, result.token_ids, meaning.made)
         except GemmaNodeError as error:
             conversation.abandon(request)
-            answer = _refusal(request, error)
+            # What the model did wrong is no refusal; a prompt that never fitted is one.
+            answer = _unserved(
+                request, error, may_refuse=error.code is ErrorCode.CONTEXT_OVERFLOW
+            )
             answer = replace(answer, text=free_text(result.token_ids, self._tokenizer))
         else:
             answer = Answer(
@@ -322,11 +322,8 @@ class Decider:
         self._conversations.move_to_end(key)
         return self._conversations[key]
 
-    def _forget(self, request: Request) -> None:
-        """Drop a request that was refused, but not the tool results it brought."""
-        pending = self._pending.get(request.id)
-        if pending is not None and pending.request is request:
-            del self._pending[request.id]
+    def _keep_results(self, request: Request) -> None:
+        """Have the tool results of an unserved request told by the session's next one."""
         conversation = self._conversations.get((request.robot, request.session))
         if conversation is not None:
             conversation.abandon(request)
@@ -348,11 +345,12 @@ def _notes(request: Request, allowed: AllowedTools) -> list[str]:
     return [f'tools available now: {", ".join(names) or "none"}']
 
 
-def _refusal(request: Request, error: GemmaNodeError) -> Answer:
+def _unserved(request: Request, error: GemmaNodeError, *, may_refuse: bool) -> Answer:
+    is_refusal = may_refuse and error.code in _REFUSALS
     return Answer(
         request_id=request.id,
         robot=request.robot,
-        outcome=Outcome.REFUSED if error.code in _REFUSALS else Outcome.FAILED,
+        outcome=Outcome.REFUSED if is_refusal else Outcome.FAILED,
         error_code=error.code,
         error_msg=str(error),
     )

@@ -58,9 +58,12 @@ class Tokenizer:
         self._special = {token.content: i for i, token in added.items() if token.special}
         self.special_ids: Mapping[str, int] = MappingProxyType(self._special)
         self.stop_ids = tuple(stop_ids)
-        self.vocab_size = max(inner.get_vocab(with_added_tokens=True).values(), default=-1) + 1
+        vocab = inner.get_vocab(with_added_tokens=True)
+        self.vocab_size = len(vocab)
         longest_first = sorted(self._special, key=len, reverse=True)
         self._splitter = re.compile('(' + '|'.join(map(re.escape, longest_first)) + ')')
+        if max(vocab.values(), default=-1) >= len(vocab):
+            raise CheckpointError('the tokenizer leaves ids out, which token grammars cannot have')
         self._check()
 
     @classmethod

@@ -147,6 +147,15 @@ def test_tokenizer_without_call_markers_is_refused(tiny_folder: Path, tmp_path: 
         Tokenizer.from_folder(folder)
 
 
+def test_tokenizer_with_gaps_in_its_ids_is_refused(tiny_folder: Path, tmp_path: Path) -> None:
+    folder = _copy(tiny_folder, tmp_path)
+    description = json.loads((folder / 'tokenizer.json').read_text())
+    description['model']['vocab']['<unused0>'] += 5000
+    (folder / 'tokenizer.json').write_text(json.dumps(description))
+    with pytest.raises(CheckpointError, match='leaves ids out'):
+        Tokenizer.from_folder(folder)
+
+
 def test_tokenizer_that_can_merge_text_into_a_marker_is_refused(
     tiny_folder: Path, tmp_path: Path
 ) -> None:
