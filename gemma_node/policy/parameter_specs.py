@@ -112,7 +112,8 @@ NODE_PARAMETERS = (
     _spec('decoding.seed', 0, 'Sampling key; unused when greedy.', minimum=0),
     _spec('decoding.max_tokens', 256, 'Longest completion.', minimum=1, maximum=65536),
     _spec('decoding.max_calls', 4, 'Most tool calls in one decision.', minimum=1, maximum=64),
-    _spec('robots', (), 'Names of the robots; each has its own robots.<robot>.* parameters.'),
+    _spec('robots', (), 'Names of the robots; empty: those that have robots.<robot>.* '
+          'parameters.'),
     _spec('tools_file', '', "Tool catalogue; '' is config/tools.yaml of the package."),
     _spec('mode', 'shadow', 'The most any robot or tool may do.', choices=MODES),
     _spec('deadline', 10.0, 'Time for a decision when the request names none; 0: none [s].',
@@ -141,10 +142,12 @@ NODE_PARAMETERS = (
 ROBOT_PARAMETERS = (
     _spec('robots.<robot>.namespace', '', "Namespace of the robot's topics and actions; '' is "
           "the robot's name."),
-    _spec('robots.<robot>.observations', (), 'Names of the inputs, in prompt order.'),
+    _spec('robots.<robot>.observations', (), 'Names of the inputs, in prompt '
+          'order; empty: those below it.'),
     _spec('robots.<robot>.tools', (), 'Tools the robot may use; empty: all of the file.'),
     _spec('robots.<robot>.system_prompt', '', "First text of the prompt; '' is the package's."),
-    _spec('robots.<robot>.trigger', (), 'Names of the triggers besides requests.'),
+    _spec('robots.<robot>.trigger', (), 'Names of the triggers besides requests; '
+          'empty: those below it.'),
     _spec('robots.<robot>.history.turns', 8, 'Turns the model still sees.',
           minimum=0, maximum=1000),
     _spec('robots.<robot>.history.tokens', 2048, 'Tokens of history the model still sees.',
@@ -218,14 +221,35 @@ def expand(specs: tuple[ParameterSpec, ...], **names: str) -> dict[str, Paramete
 def known_parameters(values: dict[str, Any]) -> dict[str, ParameterSpec]:
     """Return the spec of every name that these values may hold, given the names they list."""
     table = expand(NODE_PARAMETERS)
-    for robot in _names(values, 'robots', 'robot'):
+    for robot in names_in(values, 'robots'):
         table |= expand(ROBOT_PARAMETERS, robot=robot)
         root = f'robots.{robot}'
-        for name in _names(values, f'{root}.observations', 'observation'):
+        for name in names_in(values, f'{root}.observations'):
             table |= expand(OBSERVATION_PARAMETERS, robot=robot, input=name)
-        for name in _names(values, f'{root}.trigger', 'trigger'):
+        for name in names_in(values, f'{root}.trigger'):
             table |= expand(TRIGGER_PARAMETERS, robot=robot, trigger=name)
     return table
+
+
+def names_in(values: dict[str, Any], parameter: str) -> tuple[str, ...]:
+    """
+    Return the names that a list parameter gives, else those that stand below it, in order.
+
+    ``robots: [r1]`` beside ``robots.r1.mode`` says the same as ``robots: {r1: {mode: …}}``.
+    """
+    names = values.get(parameter)
+    if not names:
+        below = (name[len(parameter) + 1:] for name in values if name.startswith(f'{parameter}.'))
+        names = list(dict.fromkeys(rest.split('.', 1)[0] for rest in below))
+    if not isinstance(names, (list, tuple)) or not all(isinstance(n, str) for n in names):
+        raise ConfigError(f"parameter '{parameter}' must be a list of names, got {names!r}")
+    for name in names:
+        if not NAME.match(name):
+            raise ConfigError(f"name {name!r} in '{parameter}' must be a letter, then letters, "
+                              'digits and underscores')
+    if len(set(names)) != len(names):
+        raise ConfigError(f"parameter '{parameter}' gives a name twice: {list(names)}")
+    return tuple(names)
 
 
 def check_unknown(values: dict[str, Any], known: dict[str, ParameterSpec]) -> None:
@@ -243,17 +267,3 @@ def _listing_hint(name: str) -> str:
     if parts[0] == 'robots' and len(parts) > 2:
         return f"; is '{parts[1]}' listed in the parameter 'robots'?"
     return '; `gemma-node run --help` and config/gemma_node.yaml list them all'
-
-
-def _names(values: dict[str, Any], parameter: str, noun: str) -> tuple[str, ...]:
-    names = values.get(parameter, ())
-    if not isinstance(names, (list, tuple)) or not all(isinstance(n, str) for n in names):
-        raise ConfigError(f"parameter '{parameter}' must be a list of {noun} names, got {names!r}")
-    for name in names:
-        if not NAME.match(name):
-            raise ConfigError(
-                f"{noun} name {name!r} in '{parameter}' must be a letter, then letters, digits "
-                'and underscores')
-    if len(set(names)) != len(names):
-        raise ConfigError(f"parameter '{parameter}' names the same {noun} twice: {list(names)}")
-    return tuple(names)

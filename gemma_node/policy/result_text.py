@@ -26,22 +26,10 @@ from gemma_node.tools.spec import ResultRule
 MAX_CHARACTERS = 400
 
 
-def shown(rule: ResultRule, result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the result fields that the tools file shows."""
-    return {name: lookup(result, name) for name in rule.show}
-
-
-def has_succeeded(rule: ResultRule, result: Mapping[str, Any]) -> bool:
-    """Return whether a result that the server calls a success meets the tool's own rule."""
-    if not rule.success:
-        return True
-    met = [lookup(result, condition.field) == condition.equals for condition in rule.success]
-    return all(met) if rule.needs_all else any(met)
-
-
 def done_text(rule: ResultRule, result: Mapping[str, Any]) -> str:
     """Return the line for a call that worked: ``done, travelled 3.2``."""
-    details = [f'{name} {as_text(value)}' for name, value in shown(rule, result).items()
+    fields = {name: lookup(result, name) for name in rule.show}
+    details = [f'{name} {as_text(value)}' for name, value in fields.items()
                if value not in (None, '') and not name.startswith('error_')]
     return ', '.join(['done', *details])[:MAX_CHARACTERS]
 

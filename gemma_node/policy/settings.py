@@ -40,6 +40,7 @@ from gemma_node.errors import ConfigError
 from gemma_node.policy.parameter_specs import check_unknown
 from gemma_node.policy.parameter_specs import flatten
 from gemma_node.policy.parameter_specs import known_parameters
+from gemma_node.policy.parameter_specs import names_in
 
 DEFAULT_SYSTEM_PROMPT = (
     'You decide for a mobile robot. Call the tool that fits the request, '
@@ -158,6 +159,9 @@ def from_mapping(tree: Mapping[str, Any]) -> NodeSettings:
     check_unknown(values, known)
     checked = {name: spec.check(name, values[name]) if name in values else spec.default
                for name, spec in known.items()}
+    for name in checked:
+        if name == 'robots' or name.endswith(('.observations', '.trigger')):
+            checked[name] = names_in(values, name)
     return _node_settings(checked)
 
 
@@ -188,7 +192,7 @@ def to_worker_settings(settings: NodeSettings, catalogue: Declares) -> WorkerSet
 def _node_settings(value: dict[str, Any]) -> NodeSettings:
     robots = tuple(_robot(value, name) for name in value['robots'])
     if not robots:
-        raise ConfigError("parameter 'robots' must name at least one robot, for example [r1]")
+        raise ConfigError("parameter 'robots' must name at least one robot")
     seen: dict[str, str] = {}
     for robot in robots:
         if robot.namespace in seen:

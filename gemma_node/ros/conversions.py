@@ -28,13 +28,11 @@ from unique_identifier_msgs.msg import UUID
 
 from gemma_node.core import Answer
 from gemma_node.core import Call
-from gemma_node.core import ErrorCode
 from gemma_node.core import Observation
 from gemma_node.core import Priority
 from gemma_node.core import Request
 from gemma_node.core import ToolChoice
 from gemma_node.core import Trigger
-from gemma_node.errors import RequestError
 from gemma_node.msg import Argument
 from gemma_node.msg import Decision
 from gemma_node.msg import DecisionRequest
@@ -70,23 +68,29 @@ def time_ns(message: Any) -> int:
 
 
 def request_of(
-    message: DecisionRequest, *, trigger: Trigger, source: str, identifier: str = ''
-) -> Request:
-    """Return the request a message asks for, or raise RequestError INVALID_REQUEST."""
+    message: DecisionRequest, *, trigger: Trigger, source: str, identifier: str = '',
+    temperature: float = 0.0, seed: int = 0, max_tokens: int = 0,
+) -> tuple[Request, str]:
+    """Return the request a message asks for, and what is wrong with it ('' = nothing)."""
     timeout_s = time_ns(message.timeout) / NS
+    problem = ''
     if timeout_s < 0:
-        raise RequestError(ErrorCode.INVALID_REQUEST, f'timeout is {timeout_s:g} s, below zero')
-    try:
-        tool_choice = ToolChoice(message.tool_choice)
-        priority = Priority(message.priority)
-    except ValueError as error:
-        raise RequestError(ErrorCode.INVALID_REQUEST, str(error)) from error
+        problem = f'timeout is {timeout_s:g} s, below zero'
+    if not math.isfinite(temperature) or temperature < 0:
+        problem = f'temperature is {temperature:g}, must be finite and not below zero'
+    if message.tool_choice not in list(ToolChoice):
+        problem = f'tool_choice is {message.tool_choice}, must be 0, 1 or 2'
+    if message.priority not in list(Priority):
+        problem = f'priority is {message.priority}, must be -1, 0 or 1'
     return Request(
         id=uuid_hex(message.id) or identifier, robot=message.robot, text=message.text,
-        session=message.session, tool_choice=tool_choice,
-        allowed_tools=tuple(message.allowed_tools), timeout_s=timeout_s, priority=priority,
+        session=message.session,
+        tool_choice=ToolChoice.AUTO if problem else ToolChoice(message.tool_choice),
+        allowed_tools=tuple(message.allowed_tools), timeout_s=max(timeout_s, 0.0),
+        priority=Priority.NORMAL if problem else Priority(message.priority),
         keep=message.keep, trigger=trigger, trigger_source=source,
-        stamp_ns=time_ns(message.header.stamp))
+        stamp_ns=time_ns(message.header.stamp), temperature=temperature, seed=seed,
+        max_tokens=max_tokens), problem
 
 
 def input_ref(observation: Observation, tokens: int, is_truncated: bool) -> InputRef:

@@ -34,6 +34,7 @@ from gemma_node.msg import ToolEvent
 from gemma_node.policy.gate import Gate
 from gemma_node.ros.conversions import uuid_message
 from gemma_node.ros.endings import canceled_ending
+from gemma_node.ros.endings import expired_ending
 from gemma_node.ros.endings import gone_ending
 from gemma_node.ros.endings import orphaned_ending
 from gemma_node.ros.endings import rejected_ending
@@ -61,7 +62,7 @@ class Dispatch:
 
     def __init__(
         self, node: Node, gate: Gate, guard: CallbackGuard, *, server_timeout_s: float,
-        publish: Callable[[ToolEvent], None], on_end: Callable[[Goal, Ending], None],
+        publish: Callable[[ToolEvent], None], on_end: Callable[[Goal, Ending, ToolEvent], None],
     ) -> None:
         self._node = node
         self._gate = gate
@@ -124,6 +125,13 @@ class Dispatch:
         if goal.phase is Phase.SENDING:
             self._send(goal)
 
+    def await_approval(self, goal: Goal) -> None:
+        """Keep a call until its approval expires."""
+        goal.phase = Phase.APPROVAL
+        goal.sent_s = time.monotonic()
+        self._goals[goal.call.id] = goal
+        self._tell(goal, ToolEvent.STATE_AWAITING_APPROVAL)
+
     def cancel(self, cause: str, *, robot: str = '', call_ids: Iterable[str] = ()) -> set[str]:
         """Cancel goals (of a robot, by id, or all); return the ids that must still end."""
         wanted = set(call_ids)
@@ -144,11 +152,14 @@ class Dispatch:
                 self._watch_running(goal, now_s)
             elif goal.phase is Phase.CANCELING:
                 self._watch_canceling(goal, now_s)
+            elif (goal.phase is Phase.APPROVAL
+                    and now_s - goal.sent_s > goal.spec.approval_timeout_s):
+                self._end(goal, expired_ending(goal))
 
     def abandon(self) -> None:
         """End every goal as orphaned, because the node can no longer follow it."""
         for goal in list(self._goals.values()):
-            if goal.phase is Phase.WAITING:
+            if goal.phase in (Phase.WAITING, Phase.APPROVAL):
                 goal.cause = 'shutdown'
                 self._end(goal, canceled_ending(goal))
             elif goal.phase is not Phase.ENDED:
@@ -209,7 +220,7 @@ class Dispatch:
         if goal.phase in (Phase.ENDED, Phase.CANCELING):
             return
         goal.cause = cause
-        if goal.phase is Phase.WAITING:
+        if goal.phase in (Phase.WAITING, Phase.APPROVAL):
             self._end(goal, canceled_ending(goal))
             return
         goal.phase = Phase.CANCELING
@@ -240,9 +251,9 @@ class Dispatch:
 
     def _is_server_gone(self, goal: Goal, now_s: float) -> bool:
         if self._clients[goal.interface_name].server_is_ready():
-            goal.gone_since_s = now_s
+            goal.server_seen_s = now_s
             return False
-        return now_s - max(goal.gone_since_s, goal.sent_s) > SERVER_GONE_S
+        return now_s - max(goal.server_seen_s, goal.sent_s) > SERVER_GONE_S
 
     def _tell(self, goal: Goal, state: int) -> None:
         self._publish(goal.event(state, time.monotonic()))
@@ -252,8 +263,9 @@ class Dispatch:
         goal.phase = Phase.ENDED
         self._goals.pop(goal.call.id, None)
         self._gate.usage.end(goal.call.id, now_s)
-        self._publish(goal.end_event(ending, now_s))
-        self._on_end(goal, ending)
+        event = goal.end_event(ending, now_s)
+        self._publish(event)
+        self._on_end(goal, ending, event)
         for other in list(self._goals.values()):
             if goal.call.id in other.waits_for:
                 self._release(other, goal, ending)

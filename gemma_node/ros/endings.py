@@ -24,11 +24,11 @@ from gemma_node.core import ErrorCode
 from gemma_node.msg import ToolEvent
 from gemma_node.policy.result_text import done_text
 from gemma_node.policy.result_text import failed_text
-from gemma_node.policy.result_text import has_succeeded
 from gemma_node.ros.goals import CAUSE_CODES
 from gemma_node.ros.goals import Ending
 from gemma_node.ros.goals import Goal
 from gemma_node.ros.messages import to_plain
+from gemma_node.tools.overlay import is_success
 
 _CANCELED_BY = {
     'operator': 'canceled by the operator',
@@ -92,12 +92,20 @@ def orphaned_ending(goal: Goal, why: str) -> Ending:
         text='cancel is not confirmed; it may still be moving')
 
 
+def expired_ending(goal: Goal) -> Ending:
+    """Return the ending of a call that nobody approved in time."""
+    return Ending(
+        state=ToolEvent.STATE_EXPIRED, code=ErrorCode.APPROVAL_EXPIRED,
+        message=f'nobody approved {goal.call.name} within {goal.spec.approval_timeout_s:g} s',
+        text='not sent: nobody approved it')
+
+
 def _by_status(goal: Goal, status: int, plain: dict[str, Any]) -> Ending:
     rule = goal.spec.result
     why = str(plain.get('error_msg', '') or '')
     if status == GoalStatus.STATUS_CANCELED:
         return canceled_ending(goal)
-    if status == GoalStatus.STATUS_SUCCEEDED and has_succeeded(rule, plain):
+    if status == GoalStatus.STATUS_SUCCEEDED and is_success(goal.spec, plain):
         return Ending(state=ToolEvent.STATE_SUCCEEDED, text=done_text(rule, plain))
     return Ending(
         state=ToolEvent.STATE_ABORTED, code=ErrorCode.GOAL_ABORTED,

@@ -35,6 +35,7 @@ from gemma_node.tools.spec import ToolSpec
 class Phase(Enum):
     """Where a call stands between its Decision and its terminal event."""
 
+    APPROVAL = 'waiting for approval'
     WAITING = 'waiting for preempted goals'
     SENDING = 'waiting for the server'
     RUNNING = 'running'
@@ -71,13 +72,14 @@ class Goal:
     spec: ToolSpec
     interface_name: str
     message: Any
+    fields: Mapping[str, Any] = field(default_factory=dict)
     phase: Phase = Phase.SENDING
     waits_for: set[str] = field(default_factory=set)
     handle: Any = None
     sent_s: float = math.nan
     cancel_s: float = math.nan
     asked_again_s: float = math.nan
-    gone_since_s: float = math.nan
+    server_seen_s: float = -math.inf
     cause: str = ''
     told_s: float = -math.inf
     first_value: float = math.nan

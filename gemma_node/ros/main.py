@@ -1,0 +1,91 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Runs the node: one SingleThreadedExecutor, Python's logging sent to ROS, an orderly end.
+
+SIGINT and SIGTERM close the gate, cancel goals and see them confirmed before the node goes; both
+end with exit code 0. A second signal does not wait for confirmation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import logging
+import signal
+import time
+from types import FrameType
+
+import rclpy
+from rclpy.executors import ExternalShutdownException
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.logging import get_logger
+from rclpy.logging import LoggingSeverity
+from rclpy.signals import SignalHandlerOptions
+
+from gemma_node.ros.node import GemmaNode
+
+CONFIRM_LIMIT_S = 4.0
+_SPIN_S = 0.1
+
+
+class RosLogHandler(logging.Handler):
+    """Sends records of Python's logging to the ROS logger."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Log at the nearest ROS severity."""
+        severity = LoggingSeverity(max(10, min(50, record.levelno // 10 * 10)))
+        get_logger('gemma_node').log(f'{record.name}: {record.getMessage()}', severity)
+
+
+class Signals:
+    """Counts SIGINT and SIGTERM instead of letting them tear the context down."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._take)
+
+    def _take(self, number: int, frame: FrameType | None) -> None:
+        self.count += 1
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the node until a signal; return the exit code."""
+    signals = Signals()
+    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    logging.getLogger('gemma_node').addHandler(RosLogHandler())
+    logging.getLogger('gemma_node').setLevel(logging.INFO)
+    node = GemmaNode()
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    try:
+        while signals.count == 0 and rclpy.ok():
+            executor.spin_once(timeout_sec=_SPIN_S)
+        node.begin_shutdown()
+        deadline_s = time.monotonic() + CONFIRM_LIMIT_S
+        while node.num_goals and signals.count < 2 and time.monotonic() < deadline_s:
+            executor.spin_once(timeout_sec=_SPIN_S)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    finally:
+        executor.remove_node(node)
+        node.destroy_node()
+        executor.shutdown()
+        rclpy.try_shutdown()
+    return 0
+
+
+if __name__ == '__main__':
+    raise SystemExit(main())
