@@ -134,7 +134,8 @@ def _round(values: Tensor, rounding: Rounding) -> Tensor:
     if rounding == 'cpu':
         return torch.round(values)
     whole = torch.trunc(values)
-    return whole + torch.where((values - whole).abs() >= 0.5, torch.sign(values), 0.0)
+    away: Tensor = whole + torch.where((values - whole).abs() >= 0.5, torch.sign(values), 0.0)
+    return away
 
 
 def _check(weight: Tensor, bits: int, group_size: int) -> None:
