@@ -126,8 +126,8 @@ def unpack(words: Tensor, bits: int) -> Tensor:
     runs = stream.reshape(words.shape[0], -1, bits).long()
     joined = (runs << 8 * torch.arange(bits, device=words.device)).sum(-1)
     shifts = torch.arange(8, device=words.device) * bits
-    codes = (joined.unsqueeze(-1) >> shifts) & (2**bits - 1)
-    return codes.to(torch.uint8).reshape(words.shape[0], -1)
+    codes: Tensor = (joined.unsqueeze(-1) >> shifts) & (2**bits - 1)
+    return codes.to(torch.uint8).flatten(1)
 
 
 def _round(values: Tensor, rounding: Rounding) -> Tensor:
