@@ -1,0 +1,183 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""`inspect` reads headers and refuses damage; `doctor` names what is missing and the remedy."""
+
+import json
+import struct
+import subprocess
+from types import SimpleNamespace
+
+import pytest
+from safetensors.torch import save_file
+import torch
+
+from gemma_node import cli_doctor
+from gemma_node.cli import main
+from gemma_node.cli_inspect import inspect_checkpoint
+from gemma_node.errors import CheckpointError
+
+CONFIG = {
+    'model_type': 'gemma4',
+    'text_config': {
+        'model_type': 'gemma4_text',
+        'num_hidden_layers': 3,
+        'hidden_size': 64,
+        'head_dim': 16,
+        'vocab_size': 100,
+        'layer_types': ['sliding_attention', 'sliding_attention', 'full_attention'],
+    },
+}
+
+
+@pytest.fixture
+def checkpoint(tmp_path):
+    folder = tmp_path / 'ckpt'
+    folder.mkdir()
+    (folder / 'config.json').write_text(json.dumps(CONFIG))
+    save_file(
+        {'a': torch.zeros(4, 8, dtype=torch.bfloat16), 'b': torch.zeros(3)},
+        folder / 'model.safetensors',
+        metadata={'format': 'pt'},
+    )
+    return folder
+
+
+def test_inspect_gives_geometry_parameters_and_bytes(checkpoint):
+    facts = inspect_checkpoint(checkpoint)
+    assert facts['geometry']['hidden_size'] == 64
+    assert facts['layers'] == {'sliding_attention': 2, 'full_attention': 1}
+    assert facts['parameters'] == 35
+    assert facts['bytes'] == 76
+    assert facts['bytes_by_dtype'] == {'BF16': 64, 'F32': 12}
+
+
+def test_inspect_adds_up_the_shards(checkpoint):
+    save_file({'c': torch.zeros(5)}, checkpoint / 'model-2.safetensors')
+    assert inspect_checkpoint(checkpoint)['parameters'] == 40
+
+
+def test_inspect_prints_text_and_json(checkpoint, capsys):
+    assert main(['inspect', str(checkpoint)]) == 0
+    assert 'hidden_size 64' in capsys.readouterr().out
+    assert main(['inspect', str(checkpoint), '--json']) == 0
+    assert json.loads(capsys.readouterr().out) == inspect_checkpoint(checkpoint)
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+@pytest.mark.parametrize(
+    ('name', 'damage', 'expected'),
+    [
+        ('config.json', lambda p: p.unlink(), 'cannot be read'),
+        ('config.json', lambda p: p.write_text('{'), 'is no JSON'),
+        ('config.json', lambda p: p.write_text('[]'), 'one JSON object'),
+        ('config.json', lambda p: p.write_text('{"text_config": 1}'), 'text_config'),
+        ('model.safetensors', lambda p: p.unlink(), r'holds no \*.safetensors'),
+        ('model.safetensors', lambda p: p.write_bytes(b''), 'is damaged'),
+        ('model.safetensors', lambda p: p.write_bytes(struct.pack('<Q', 1 << 60)), 'is damaged'),
+        ('model.safetensors', lambda p: p.write_bytes(b'\2' + b'\0' * 7 + b'[]'), 'tensor table'),
+        ('model.safetensors', cut, 'announces .* bytes, and has'),
+    ],
+)
+def test_inspect_refuses_damage_by_name(checkpoint, name, damage, expected):
+    damage(checkpoint / name)
+    with pytest.raises(CheckpointError, match=expected) as caught:
+        inspect_checkpoint(checkpoint)
+    assert '\n' not in str(caught.value)
+
+
+def states(checks):
+    return {check.name: check.state for check in checks}
+
+
+def test_doctor_finds_what_this_environment_has(checkpoint):
+    checks = cli_doctor.run_checks(checkpoint)
+    found = states(checks)
+    for name in (
+        'python',
+        'torch',
+        'devices',
+        'tokenizers',
+        'llguidance',
+        'rosbags',
+        'checkpoint',
+    ):
+        assert found[name] == 'ok', name
+    assert {'rclpy', 'middleware', 'gemma_node interfaces', 'nav2_msgs', 'bond'} <= set(found)
+    texts = {check.name: check.text for check in checks}
+    assert 'cpu' in texts['devices']
+    assert '35 parameters' in texts['checkpoint']
+
+
+@pytest.fixture
+def no_devices(monkeypatch):
+    check = cli_doctor.Check(name='devices', state='ok', text='none asked')
+    monkeypatch.setattr(cli_doctor, '_devices', lambda: check)
+
+
+@pytest.mark.usefixtures('no_devices')
+def test_doctor_prints_json_and_exits_1_when_something_needed_is_missing(tmp_path, capsys):
+    assert main(['doctor', '--model', str(tmp_path), '--json']) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert report['ok'] is False
+    (missing,) = (c for c in report['checks'] if c['name'] == 'checkpoint')
+    assert missing['state'] == 'missing' and 'config.json' in missing['text']
+
+
+@pytest.mark.usefixtures('no_devices')
+def test_doctor_prints_a_table_and_a_verdict(tmp_path, capsys):
+    assert main(['doctor', '--model', str(tmp_path)]) == 1
+    out = capsys.readouterr().out
+    assert 'checkpoint' in out and out.rstrip().endswith('something needed is missing')
+
+
+def test_doctor_names_absent_packages_and_the_remedy(monkeypatch, checkpoint):
+    monkeypatch.setattr(cli_doctor, 'find_spec', lambda name: None)
+    monkeypatch.setattr(cli_doctor, '_version', lambda name: '')
+    monkeypatch.setattr(cli_doctor.shutil, 'which', lambda name: None)
+    monkeypatch.delenv('AMENT_PREFIX_PATH', raising=False)
+    checks = cli_doctor.run_checks(checkpoint)
+    found = states(checks)
+    for name in ('torch', 'msgspec', 'rclpy', 'middleware', 'gemma_node interfaces'):
+        assert found[name] == 'missing', name
+    for name in ('g++', 'nav2_msgs', 'vision_msgs', 'tf2_msgs', 'bond', 'diagnostic_updater'):
+        assert found[name] == 'optional', name
+    texts = {check.name: check.text for check in checks}
+    assert 'apt install g++' in texts['g++']
+    assert 'source your ROS 2' in texts['rclpy']
+    assert cli_doctor.is_missing(checks)
+
+
+@pytest.mark.usefixtures('no_devices')
+@pytest.mark.parametrize(('version', 'state'), [('2.7.1+cpu', 'missing'), ('2.10.0', 'ok')])
+def test_doctor_compares_versions_as_numbers(monkeypatch, version, state):
+    monkeypatch.setattr(cli_doctor, '_version', lambda name: version)
+    assert cli_doctor._torch()[0].state == state
+
+
+def test_doctor_survives_a_torch_that_cannot_be_imported():
+    broken = SimpleNamespace(returncode=1, stdout='', stderr='x\nOSError: libcudart.so')
+    check = cli_doctor._devices(run=lambda *_, **__: broken)
+    assert (check.state, check.text) == (
+        'missing',
+        'torch cannot be imported: OSError: libcudart.so',
+    )
+
+    def slow(*_, **__):
+        raise subprocess.TimeoutExpired('python', 1)
+
+    assert 'took more than' in cli_doctor._devices(run=slow).text
