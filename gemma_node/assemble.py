@@ -30,8 +30,12 @@ from importlib.metadata import version
 import os
 from pathlib import Path
 import platform
+import time
 
 from gemma_node import __version__
+from gemma_node.backends.base import Admission
+from gemma_node.backends.base import admit
+from gemma_node.backends.base import Envelope
 from gemma_node.core import Finish
 from gemma_node.core import Generation
 from gemma_node.core import GenerationResult
@@ -43,6 +47,7 @@ from gemma_node.engine.engine import Engine
 from gemma_node.errors import CheckpointError
 from gemma_node.errors import ConfigError
 from gemma_node.errors import GemmaNodeError
+from gemma_node.model.config import ModelConfig
 from gemma_node.model.gemma4 import Gemma4
 from gemma_node.model.weights import load_model
 from gemma_node.text.chat_template import ChatTemplate
@@ -59,11 +64,12 @@ _CPU_FOLDER = Path('/sys/devices/system/cpu')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assembly:
-    """A worker's parts, wired and warm."""
+    """A worker's parts, wired and warm; `step_s` is the longest step of the warm-up."""
 
     decider: Decider
     engine: Engine
     facts: RuntimeFacts
+    step_s: float
 
 
 def assemble(settings: WorkerSettings, report: Report) -> Assembly:
@@ -74,23 +80,23 @@ def assemble(settings: WorkerSettings, report: Report) -> Assembly:
     """
     report(0.02, 'reading the tokenizer')
     folder = checkpoint_folder(settings.model_path)
-    device = _device(settings.device)
+    config = ModelConfig.from_folder(folder)
     tokenizer = Tokenizer.from_folder(folder)
     template = ChatTemplate.from_folder(folder)
+    _check_fit(settings, tokenizer, config)
+    admission = _admit(settings, config)
     report(0.1, 'reading the weights')
     model = load_model(folder)
-    _check_fit(settings, tokenizer, model)
     report(0.4, 'preparing the engine')
-    engine = Engine(model, _engine_config(settings, device))
+    engine = Engine(model, _engine_config(settings, admission))
     report(0.6, 'compiling the tools')
-    vocab_size = model.config.vocab_size
-    decider = Decider(tokenizer, template, settings, engine, vocab_size=vocab_size)
+    decider = Decider(tokenizer, template, settings, engine, vocab_size=config.vocab_size)
     report(0.8, 'warming up')
-    _warm_up(engine, tokenizer)
+    step_s = _warm_up(engine, tokenizer)
     report(0.9, 'taking the digests')
-    facts = _facts(settings, folder, model, decider.prompt_digest, device)
+    facts = _facts(settings, folder, model, decider.prompt_digest, admission)
     report(1.0, 'ready')
-    return Assembly(decider=decider, engine=engine, facts=facts)
+    return Assembly(decider=decider, engine=engine, facts=facts, step_s=step_s)
 
 
 def checkpoint_folder(model_path: str) -> Path:
@@ -137,25 +143,33 @@ def _siblings(cpu: int) -> str:
     return str(cpu)
 
 
-def _device(device: str) -> str:
-    if device not in ('auto', 'cpu'):
-        raise ConfigError(f"device {device!r} is not served by this version; use 'auto' or 'cpu'")
-    return 'cpu'
+def _admit(settings: WorkerSettings, config: ModelConfig) -> Admission:
+    envelope = Envelope(
+        lanes=settings.lanes,
+        context_tokens=settings.context_tokens,
+        state_budget_bytes=settings.state_budget_mb << 20,
+    )
+    return admit(
+        config,
+        device=settings.device,
+        allow_unverified=settings.allow_unverified,
+        envelope=envelope,
+    )
 
 
-def _engine_config(settings: WorkerSettings, device: str) -> EngineConfig:
+def _engine_config(settings: WorkerSettings, admission: Admission) -> EngineConfig:
     return EngineConfig(
         lanes=settings.lanes,
         context_tokens=settings.context_tokens,
         state_budget_bytes=settings.state_budget_mb << 20,
         max_slice_s=settings.max_slice_ms / 1e3,
         num_threads=settings.num_threads or default_num_threads(),
-        device=device,
+        device=admission.device,
+        compute_dtype=admission.compute_dtype,
     )
 
 
-def _check_fit(settings: WorkerSettings, tokenizer: Tokenizer, model: Gemma4) -> None:
-    config = model.config
+def _check_fit(settings: WorkerSettings, tokenizer: Tokenizer, config: ModelConfig) -> None:
     if tokenizer.vocab_size > config.vocab_size:
         raise CheckpointError(
             f'the tokenizer has {tokenizer.vocab_size} tokens, the model {config.vocab_size}; '
@@ -168,34 +182,43 @@ def _check_fit(settings: WorkerSettings, tokenizer: Tokenizer, model: Gemma4) ->
         )
 
 
-def _warm_up(engine: Engine, tokenizer: Tokenizer) -> None:
-    """Run one token, so that what only the first step does is over before requests come."""
+def _warm_up(engine: Engine, tokenizer: Tokenizer) -> float:
+    """Do what only the first steps do before requests come; return the longest step's time."""
+    longest_s = 0.0
     prompt_ids = (tokenizer.stop_ids[0],)
     engine.submit(Generation(id='warm-up', state_key='', prompt_ids=prompt_ids, max_tokens=2))
     while engine.has_work:
-        for event in engine.step():
+        started = time.perf_counter()
+        events = engine.step()
+        longest_s = max(longest_s, time.perf_counter() - started)
+        for event in events:
             if isinstance(event, GenerationResult) and event.finish is Finish.FAILED:
                 raise GemmaNodeError(f'the model cannot run: {event.error_msg}')
+    return longest_s
 
 
 def _facts(
-    settings: WorkerSettings, folder: Path, model: Gemma4, prompt_digest: str, device: str
+    settings: WorkerSettings,
+    folder: Path,
+    model: Gemma4,
+    prompt_digest: str,
+    admission: Admission,
 ) -> RuntimeFacts:
     stored = str(model.embed_tokens.weight.dtype).removeprefix('torch.')
+    computed = admission.compute_dtype
     return RuntimeFacts(
         package_version=__version__,
         model=settings.model_path or 'embedded',
         checkpoint_digest=checkpoint_digest(folder),
-        recipe=stored,
+        recipe=stored if stored == computed else f'{stored} computed in {computed}',
         rounding='hf',
-        backend=device,
-        device=_cpu_name(),
-        driver='',
+        backend=admission.backend,
+        device=_cpu_name() if admission.backend == 'cpu' else admission.device,
+        driver=admission.driver,
         kernel_digest=kernel_digest(),
         prompt_digest=prompt_digest,
-        # The CPU is the reference that receipts compare with; it needs none.
-        verified=True,
-        not_verified=(),
+        verified=admission.verified,
+        not_verified=admission.not_verified,
         lanes=settings.lanes,
         context_tokens=settings.context_tokens,
         num_parameters=sum(parameter.numel() for parameter in model.parameters()),

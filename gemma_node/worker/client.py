@@ -357,7 +357,7 @@ class WorkerClient:
                 )
                 self._events.put(LoadingEvent(frame.fraction, frame.text))
             else:
-                life.watchdog.ready()
+                life.watchdog.ready(frame.step_s)
                 life.ready_at = time.monotonic()
                 self._set_state(WorkerState.READY, 'the worker is ready')
                 self._events.put(ReadyEvent(frame.facts))

@@ -90,9 +90,10 @@ class Loading(msgspec.Struct, tag='loading', frozen=True):
 
 
 class Ready(msgspec.Struct, tag='ready', frozen=True):
-    """Worker to node: requests are served from now on."""
+    """Worker to node: requests are served; its longest step when it warmed up."""
 
     facts: RuntimeFacts
+    step_s: float = 0.0
 
 
 class LoadFailed(msgspec.Struct, tag='load_failed', frozen=True):

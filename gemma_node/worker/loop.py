@@ -66,6 +66,7 @@ from gemma_node.worker.frames import ToWorker
 
 HEARTBEAT_PERIOD_S = 0.25
 PROGRESS_PERIOD_S = 0.1
+STATS_PERIOD_S = 0.1
 MAX_FAILED_STEPS = 2
 _P = ParamSpec('_P')
 _T = TypeVar('_T')
@@ -120,6 +121,10 @@ class Assembly(Protocol):
     def facts(self) -> RuntimeFacts:
         """Return the constants of this worker."""
 
+    @property
+    def step_s(self) -> float:
+        """Return how long the longest step of the warm-up took."""
+
 
 class _Closed(Exception):  # noqa: N818
     """The node closed the socket or said stop."""
@@ -148,6 +153,7 @@ class WorkerLoop:
         self._is_over = threading.Event()
         self._busy_since = 0.0
         self._stats = EngineStats()
+        self._stats_at = 0.0
         self._open: dict[str, str] = {}
         self._told: dict[str, tuple[Stage, float]] = {}
         self._failed_steps = 0
@@ -207,7 +213,7 @@ class WorkerLoop:
             assembly: Assembly = module.assemble(hello.settings, self._report)
             self._stats = assembly.engine.stats()
             self._is_verified = assembly.facts.verified
-            self._frames.send(Ready(assembly.facts))
+            self._frames.send(Ready(assembly.facts, assembly.step_s))
             return assembly
         except (_Closed, BrokenPipeError):
             raise
@@ -235,6 +241,13 @@ class WorkerLoop:
                 self._take(frame, decider)
             if engine.has_work and not self._step(engine, decider):
                 return 1
+            self._keep_stats(engine)
+
+    def _keep_stats(self, engine: Engine) -> None:
+        """Read the counters for the heartbeat, which is another thread's."""
+        now = time.monotonic()
+        if now - self._stats_at > STATS_PERIOD_S or not engine.has_work:
+            self._stats_at = now
             self._stats = engine.stats()
 
     def _drain(self, *, wait: bool) -> Iterator[ToWorker]:

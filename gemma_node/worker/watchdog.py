@@ -27,6 +27,7 @@ from collections.abc import Callable
 import time
 
 SILENT_LIMIT_S = 2.0
+MAX_SILENT_LIMIT_S = 60.0
 LOAD_SILENT_LIMIT_S = 60.0
 CHECK_PERIOD_S = 0.25
 
@@ -52,8 +53,9 @@ class Watchdog:
         self._step_age_s = 0.0
         self._last_beat = self._last_check = clock()
 
-    def ready(self) -> None:
-        """Apply the strict limit from now on."""
+    def ready(self, step_s: float = 0.0) -> None:
+        """Apply the strict limit, or on a slow device five times what one step takes there."""
+        self._limit_s = max(self._limit_s, min(5 * step_s, MAX_SILENT_LIMIT_S))
         self._last_beat = self._clock()
         self._is_ready = True
 

@@ -184,7 +184,7 @@ def assemble(settings, report):
     if verb == 'stuck':
         time.sleep(float(argument))
     engine = FakeEngine()
-    return SimpleNamespace(decider=FakeDecider(engine), engine=engine, facts=_facts())
+    return SimpleNamespace(decider=FakeDecider(engine), engine=engine, facts=_facts(), step_s=0.01)
 
 
 def _facts():

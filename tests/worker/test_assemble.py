@@ -33,12 +33,14 @@ from gemma_node.assemble import checkpoint_folder
 from gemma_node.assemble import default_num_threads
 from gemma_node.assemble import EMBEDDED_CHECKPOINT
 from gemma_node.assemble import kernel_digest
+from gemma_node.core import ErrorCode
 from gemma_node.core import RobotSettings
 from gemma_node.core import ToolDeclaration
 from gemma_node.core import WorkerSettings
 from gemma_node.errors import CheckpointError
 from gemma_node.errors import ConfigError
 from gemma_node.errors import GrammarError
+from gemma_node.errors import RequestError
 
 ROBOT = RobotSettings(name='r1', system_prompt='You are r1.', tools=())
 
@@ -63,7 +65,7 @@ def test_facts_say_what_was_loaded(random_checkpoint):
     told = []
     assembly = assemble(settings(random_checkpoint), lambda *each: told.append(each))
     facts = assembly.facts
-    assert (facts.backend, facts.recipe, facts.lanes) == ('cpu', 'bfloat16', 2)
+    assert (facts.backend, facts.recipe, facts.lanes) == ('cpu', 'bfloat16 computed in float32', 2)
     assert facts.model == str(random_checkpoint)
     assert facts.verified
     assert facts.not_verified == ()
@@ -76,6 +78,7 @@ def test_facts_say_what_was_loaded(random_checkpoint):
     assert fractions[-1] == 1.0
     assert all(text for _, text in told)
     assert not assembly.engine.has_work
+    assert 0.0 < assembly.step_s < 5.0
 
 
 def test_prompt_digest_follows_the_system_prompt(random_checkpoint):
@@ -123,6 +126,18 @@ def test_context_beyond_the_checkpoint_is_refused(random_checkpoint):
 def test_device_that_is_not_served_is_refused(random_checkpoint):
     with pytest.raises(ConfigError, match="'tpu'"):
         assemble(settings(random_checkpoint, device='tpu'), ignore)
+
+
+def test_device_without_a_receipt_is_refused_with_what_to_do(random_checkpoint):
+    with pytest.raises(ConfigError, match='allow_unverified'):
+        assemble(settings(random_checkpoint, device='cuda'), ignore)
+
+
+def test_memory_that_would_not_suffice_is_refused_before_weights_are_read(copy):
+    (copy / 'model.safetensors').unlink()
+    with pytest.raises(RequestError, match='state_budget_mb') as caught:
+        assemble(settings(copy, state_budget_mb=1 << 30), ignore)
+    assert caught.value.code is ErrorCode.OUT_OF_MEMORY
 
 
 def test_tool_that_cannot_be_compiled_is_refused(random_checkpoint):

@@ -198,7 +198,7 @@ def test_client_that_was_never_started_stops_and_does_not_start_again(make):
 
 def test_submit_before_ready_is_refused_with_the_progress(make):
     harness = make('slow 5').start()
-    harness.events.wait(lambda: len(harness.events.of(LoadingEvent)) > 1)
+    harness.events.wait(lambda: len(harness.events.of(LoadingEvent)) > 2)
     with pytest.raises(RequestError, match='being slow') as caught:
         harness.submit('reply')
     assert caught.value.code is ErrorCode.NOT_ACTIVE

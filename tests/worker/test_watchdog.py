@@ -72,6 +72,16 @@ def test_load_has_a_wider_limit_and_no_steps(clock):
     assert 'the limit is 10 s' in watch(dog, clock, 1.0)
 
 
+def test_slow_device_gets_five_of_its_own_steps_but_no_endless_limit(clock):
+    dog = Watchdog(clock=clock)
+    dog.ready(step_s=6.0)
+    assert watch(dog, clock, 20.0, beats=True, step_age_s=29.0) == ''
+    assert 'the limit is 30 s' in watch(dog, clock, 1.0, beats=True, step_age_s=31.0)
+    endless = Watchdog(clock=clock)
+    endless.ready(step_s=1e9)
+    assert 'the limit is 60 s' in watch(endless, clock, 1.0, beats=True, step_age_s=61.0)
+
+
 def test_becoming_ready_starts_a_new_period(clock):
     dog = Watchdog(clock=clock)
     watch(dog, clock, 30.0)
