@@ -151,6 +151,7 @@ def _add_demo(verbs: Any) -> None:
     )
     verb.add_argument('--say', default='', metavar='TEXT', help='say this one sentence instead')
     verb.add_argument('--robot', default='r1', help='the robot that --say speaks to')
+    verb.add_argument('--model', default='', metavar='FOLDER', help='a checkpoint of your own')
     verb.set_defaults(verb=_demo)
 
 
@@ -161,7 +162,9 @@ def _demo(arguments: argparse.Namespace, console: Console) -> int:
 
     if arguments.robot not in ROBOTS:
         raise ConfigError(f'unknown robot {arguments.robot!r}; robots are: {", ".join(ROBOTS)}')
-    return run_demo(console, say=arguments.say, robot=arguments.robot)
+    return run_demo(
+        console, say=arguments.say, robot=arguments.robot, model=arguments.model
+    )
 
 
 def _add_doctor(verbs: Any) -> None:

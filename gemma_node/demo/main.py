@@ -42,7 +42,9 @@ ROBOTS = ('r1', 'r2')
 DEFAULT_DOMAIN = '73'
 
 
-def run_demo(console: Console, *, say: str = '', robot: str = ROBOTS[0]) -> int:
+def run_demo(
+    console: Console, *, say: str = '', robot: str = ROBOTS[0], model: str = ''
+) -> int:
     """
     Play the script, or one sentence of the user's, and return the exit code.
 
@@ -54,7 +56,8 @@ def run_demo(console: Console, *, say: str = '', robot: str = ROBOTS[0]) -> int:
     with tempfile.TemporaryDirectory(prefix='gemma_demo_') as folder:
         logs = Path(folder)
         with _process('robots', logs, '-m', 'gemma_node.demo.robots') as robots:
-            with _process('node', logs, '-m', 'gemma_node.cli', 'run') as node:
+            arguments = ('-m', 'gemma_node.cli', 'run', *(('--model', model) if model else ()))
+            with _process('node', logs, *arguments) as node:
                 return _operate(console, steps, {'robots': robots, 'node': node}, logs)
 
 

@@ -53,6 +53,7 @@ from gemma_node.msg import ToolEvent
 DECISION_TIMEOUT_S = 30.0
 GOAL_TIMEOUT_S = 40.0
 SETTLE_S = 8.0
+MAX_SHOWN = 160
 TERMINAL = {
     ToolEvent.STATE_SUCCEEDED: 'succeeded',
     ToolEvent.STATE_ABORTED: 'aborted',
@@ -251,7 +252,8 @@ def _inputs(message: Decision) -> str:
 
 def _said(message: Decision) -> str:
     calls = [f'{call.name}{call.arguments_json}' for call in message.tool_calls]
-    return ' '.join([*calls, message.text]) if calls or message.text else message.error_msg
+    text = ' '.join([*calls, message.text]) if calls or message.text else message.error_msg
+    return text if len(text) <= MAX_SHOWN else f'{text[:MAX_SHOWN]}…'
 
 
 def _verdict(message: Decision) -> str:
