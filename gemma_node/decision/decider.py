@@ -36,6 +36,7 @@ from typing import Protocol
 from gemma_node.core import Answer
 from gemma_node.core import EngineStats
 from gemma_node.core import ErrorCode
+from gemma_node.core import Finish
 from gemma_node.core import Generation
 from gemma_node.core import GenerationProgress
 from gemma_node.core import GenerationResult
@@ -69,6 +70,10 @@ _REFUSALS = frozenset({
     ErrorCode.UNKNOWN_ROBOT,
     ErrorCode.NOT_ALLOWED,
     ErrorCode.CONTEXT_OVERFLOW,
+    ErrorCode.BUSY,
+    ErrorCode.SUPERSEDED,
+    ErrorCode.NOT_ACTIVE,
+    ErrorCode.LOCKED,
 })
 
 
@@ -162,10 +167,8 @@ class Decider:
                 conversation.commit(request, result.token_ids, meaning.made)
         except GemmaNodeError as error:
             conversation.abandon(request)
-            # What the model did wrong is no refusal; a prompt that never fitted is one.
-            answer = _unserved(
-                request, error, may_refuse=error.code is ErrorCode.CONTEXT_OVERFLOW
-            )
+            # A completion that is wrong is no refusal, whatever its code.
+            answer = _unserved(request, error, may_refuse=result.finish is not Finish.STOP)
             answer = replace(answer, text=free_text(result.token_ids, self._tokenizer))
         else:
             answer = Answer(

@@ -321,7 +321,7 @@ def test_history_gives_way_to_a_long_request(
 @pytest.mark.parametrize(('finish', 'changes', 'outcome', 'code'), [
     (Finish.LENGTH, {}, Outcome.FAILED, ErrorCode.TRUNCATED),
     (Finish.CANCELED, {}, Outcome.FAILED, ErrorCode.CANCELED),
-    (Finish.CANCELED, {'error_code': ErrorCode.SUPERSEDED}, Outcome.FAILED, ErrorCode.SUPERSEDED),
+    (Finish.CANCELED, {'error_code': ErrorCode.SUPERSEDED}, Outcome.REFUSED, ErrorCode.SUPERSEDED),
     (Finish.DEADLINE, {}, Outcome.FAILED, ErrorCode.DEADLINE_EXCEEDED),
     (Finish.FAILED, {}, Outcome.FAILED, ErrorCode.RUNTIME_FAILURE),
     (Finish.FAILED, {'error_code': ErrorCode.OUT_OF_MEMORY, 'error_msg': 'no room'},
@@ -419,7 +419,7 @@ def test_engine_that_refuses_gives_one_answer(decider: Decider, engine: FakeEngi
     request = ask('Go.')
     answer = decider.submit(request, ())
     assert answer is not None and answer.error_code is ErrorCode.BUSY
-    assert answer.outcome is Outcome.FAILED
+    assert answer.outcome is Outcome.REFUSED
     engine.error = RuntimeError('bug')
     with pytest.raises(RuntimeError):
         decider.submit(request, ())
