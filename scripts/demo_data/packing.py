@@ -164,8 +164,9 @@ class Rows:
     """
     Fixed-length rows of packed ids for training, as arrays.
 
-    `parts` numbers prefix and tails within a row: 0 is padding; a pack's prefix is negative,
-    its tails positive and larger. `homes` names the prefix that a token may read.
+    `parts` numbers prefix and tails within a row: 0 is padding, each prefix is
+    followed by its tails. `homes` names the prefix that a token may read. `spans` lists the targets
+    as (row, start, end, kind).
     """
 
     def __init__(self, num_rows: int, length: int) -> None:
@@ -174,6 +175,7 @@ class Rows:
         self.homes = np.zeros((num_rows, length), np.int16)
         self.positions = np.zeros((num_rows, length), np.int16)
         self.targets = np.zeros((num_rows, length), np.bool_)
+        self.spans: list[tuple[int, int, int, str]] = []
 
     def fill(self, row: int, packs: list[Pack], gaps: random.Random) -> None:
         """Lay packs into one row; some tails are moved away from their prefix by a gap."""
@@ -185,10 +187,9 @@ class Rows:
             for tail in pack.tails:
                 part += 1
                 gap = gaps.randrange(2500) if gaps.random() < 0.12 else 0
-                start = at
                 at = self._put(row, at, tail.ids, part, home, len(pack.prefix) + gap)
                 self.targets[row, at - tail.num_target:at] = True
-                assert at - start == len(tail.ids)
+                self.spans.append((row, at - tail.num_target, at, tail.kind))
 
     def _put(
         self, row: int, at: int, ids: tuple[int, ...], part: int, home: int, position: int
