@@ -13,7 +13,7 @@
 # limitations under the License.
 
 """
-What a replay asks of a recording: the settings, the tools, and whether the end is asked about.
+What a replay asks of a recording: the settings and the tools.
 
 With a parameter file, exactly what the node would do; without, every standard topic is an input
 and one question is asked for every five seconds begun.
@@ -61,18 +61,22 @@ _KNOWN_NAMES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Settings as the node's, the tool catalogue, and whether the last stretch is asked about."""
+    """
+    Settings as the node's, and the tool catalogue.
+
+    `is_default`: no parameter file. Then each question stands alone, and the end is asked about.
+    """
 
     settings: NodeSettings
     catalogue: Catalogue
-    asks_at_end: bool
+    is_default: bool
 
 
 def make_plan(bag: Bag, config: Path | None) -> Plan:
     """Plan the replay of an open bag; ConfigError where the parameter file does not fit it."""
     if config is None:
         settings = from_mapping(default_parameters(bag.topics))
-        return Plan(settings=settings, catalogue=_catalogue(settings, None), asks_at_end=True)
+        return Plan(settings=settings, catalogue=_catalogue(settings, None), is_default=True)
     settings = from_mapping(read_parameters(config))
     _check_topics(bag, settings, config)
     for robot in settings.robots:
@@ -81,7 +85,7 @@ def make_plan(bag: Bag, config: Path | None) -> Plan:
                 place = f'robots.{robot.name}.observations.{observation.name}'
                 check_template(observation.template, place)
     catalogue = _catalogue(settings, config)
-    return Plan(settings=settings, catalogue=catalogue, asks_at_end=False)
+    return Plan(settings=settings, catalogue=catalogue, is_default=False)
 
 
 def read_parameters(path: Path) -> dict[str, Any]:

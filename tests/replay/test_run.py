@@ -15,14 +15,21 @@
 """A replay asks what the node would have asked, and writes the same bytes every time."""
 
 import json
+from pathlib import Path
 import re
 import uuid
 
+import numpy as np
 import pytest
 from rosbags.rosbag2 import StoragePlugin
+from rosbags.typesys import get_types_from_msg
+from rosbags.typesys import get_typestore
+from rosbags.typesys import Stores
 
 from gemma_node.core import ErrorCode
 from gemma_node.core import InputState
+from gemma_node.core import Priority
+from gemma_node.core import ToolChoice
 from gemma_node.errors import BagError
 from gemma_node.errors import ConfigError
 from gemma_node.errors import RequestError
@@ -34,6 +41,7 @@ from gemma_node.worker.client import FailedEvent
 from gemma_node.worker.client import RestartedEvent
 from tests.fixtures.bags import battery
 from tests.fixtures.bags import CUSTOM
+from tests.fixtures.bags import JAZZY
 from tests.fixtures.bags import NS
 from tests.fixtures.bags import recording
 from tests.fixtures.bags import START
@@ -41,6 +49,7 @@ from tests.fixtures.bags import text
 from tests.fixtures.bags import write_bag
 
 MESSAGES = [('/battery', float(i), battery(0.5 - 0.04 * i)) for i in range(12)]
+LOW = '{kind: condition, input: battery, field: percentage, below: 0.3, text: Battery is low.}'
 CONFIG = """
 gemma_node:
   ros__parameters:
@@ -84,7 +93,7 @@ def test_without_config_one_question_is_asked_for_every_five_seconds_begun(
     header, decisions = lines_of(out)
     assert seconds(decisions) == [5.0, 10.0, 11.0]
     assert {d['question'] for d in decisions} == {DEFAULT_QUESTION}
-    assert summary.decisions == 3 and summary.outcomes == {'REPLY': 1, 'TOOL_CALL': 2}
+    assert summary.decisions == 3 and summary.outcomes == {'REPLY': 1, 'REFUSED': 2}
     assert header['messages'] == 12
     assert header['topics'] == [
         {'name': '/battery', 'type': 'sensor_msgs/msg/BatteryState', 'messages': 12}
@@ -100,7 +109,7 @@ def test_each_question_sees_the_inputs_of_its_own_time(tmp_path, out, workers):
         '- battery (0.0 s ago): charge 10 %, voltage 12.0 V, discharging',
         '- battery (0.0 s ago): charge 6 %, voltage 12.0 V, discharging',
     ]
-    assert [d['outcome'] for d in decisions] == ['REPLY', 'TOOL_CALL', 'TOOL_CALL']
+    assert [d['outcome'] for d in decisions] == ['REPLY', 'REFUSED', 'REFUSED']
 
 
 def test_two_runs_are_equal_byte_for_byte(tmp_path, workers):
@@ -139,9 +148,9 @@ def test_config_fires_the_nodes_triggers_at_bag_time(tmp_path, out, workers):
     _, decisions = lines_of(out)
     fired = [(d['trigger_source'], d['trigger']) for d in decisions]
     assert list(zip(seconds(decisions), fired, strict=True)) == [
-        (4.0, ('tick', 'TIMER')),
-        (6.0, ('low', 'OBSERVATION')),
-        (8.0, ('tick', 'TIMER')),
+        (4.0, ('r1.trigger.tick', 'TIMER')),
+        (6.0, ('r1.trigger.low', 'OBSERVATION')),
+        (8.0, ('r1.trigger.tick', 'TIMER')),
     ]
     notes = [d['inputs'][1] for d in decisions]
     assert {n['state'] for n in notes} == {'MISSING'}
@@ -197,6 +206,95 @@ def test_the_policy_judges_each_call_and_sends_nothing(tmp_path, out, workers):
     assert call['name'] == 'dock'
     assert (call['verdict'], call['error_code']) == ('REFUSED', 'MISSING_INPUT')
     assert 'odom' in call['violations'][0]
+
+
+def test_locks_of_the_recording_refuse_until_they_open(tmp_path, out, workers):
+    flag = JAZZY.types['std_msgs/msg/Bool']
+    messages = [('/r1/battery', float(i), battery(0.9)) for i in range(10)]
+    messages += [('/gemma_node/lock', 1.0, flag(data=True)), ('/r1/gemma/lock', 1.0, flag(True))]
+    messages += [('/gemma_node/lock', 5.0, flag(data=False)), ('/r1/gemma/lock', 7.0, flag(False))]
+    messages.sort(key=lambda item: item[1])
+    bag = write_bag(tmp_path / 'bag', messages)
+    replay(bag, out, config=write_config(tmp_path), make_worker=workers)
+    _, decisions = lines_of(out)
+    assert [(d['outcome'], d['error_code']) for d in decisions] == [
+        ('REFUSED', 'LOCKED'),
+        ('REPLY', 'NONE'),
+    ]
+
+
+def test_a_stop_word_stops_without_the_model(tmp_path, out, workers):
+    content = CONFIG.replace('observations: [', 'stop_words: [halt]\n      observations: [')
+    messages = [('/r1/battery', 0.0, battery(0.9)), ('/r1/gemma/command', 1.0, text('Halt!'))]
+    replay(
+        write_bag(tmp_path / 'bag', messages),
+        out,
+        config=write_config(tmp_path, content),
+        make_worker=workers,
+    )
+    _, (decision,) = lines_of(out)
+    assert [call['name'] for call in decision['calls']] == ['stop']
+    assert decision['outcome'] == 'TOOL_CALL' and workers.asked == []
+
+
+def test_the_next_question_carries_what_became_of_the_calls(tmp_path, out, workers):
+    messages = [('/r1/battery', float(i), battery(0.1)) for i in range(10)]
+    config = write_config(
+        tmp_path,
+        CONFIG.replace('trigger: [low, tick]', 'trigger: [tick]')
+        .replace('trigger.low:', '')
+        .replace(LOW, ''),
+    )
+    replay(write_bag(tmp_path / 'bag', messages), out, config=config, make_worker=workers)
+    (first, _), (second, _) = workers.asked
+    assert first.tool_results == ()
+    (result,) = second.tool_results
+    assert (result.call_id, result.name) == (first.id, 'dock')
+    assert result.text.startswith('refused: ') and 'odom' in result.text
+
+
+def test_without_config_each_question_stands_alone(tmp_path, out, workers):
+    replay(write_bag(tmp_path / 'bag', MESSAGES), out, make_worker=workers)
+    assert {request.tool_results for request, _ in workers.asked} == {()}
+    assert workers.made[0].settings.robots[0].history_turns == 0
+
+
+def test_recorded_requests_keep_their_options(tmp_path, out, workers):
+    text_of_type = (Path(__file__).parents[2] / 'msg' / 'DecisionRequest.msg').read_text()
+    store = get_typestore(Stores.ROS2_JAZZY)
+    store.register(get_types_from_msg('uint8[16] uuid', 'unique_identifier_msgs/msg/UUID'))
+    store.register(get_types_from_msg(text_of_type, 'gemma_node/msg/DecisionRequest'))
+    types = store.types
+    time = types['builtin_interfaces/msg/Time'](sec=0, nanosec=0)
+    common = {
+        'header': types['std_msgs/msg/Header'](stamp=time, frame_id=''),
+        'id': types['unique_identifier_msgs/msg/UUID'](uuid=np.zeros(16, dtype=np.uint8)),
+        'session': 'night',
+        'tool_choice': 2,
+        'allowed_tools': ['dock'],
+        'timeout': types['builtin_interfaces/msg/Duration'](sec=0, nanosec=0),
+        'priority': 9,
+        'keep': False,
+    }
+    request = types['gemma_node/msg/DecisionRequest']
+    messages = [
+        ('/r1/battery', 0.0, battery(0.9)),
+        ('/gemma_node/request', 1.0, request(robot='', text='hello', **common)),
+        ('/gemma_node/request', 2.0, request(robot='r9', text='hello', **common)),
+        ('/gemma_node/request', 3.0, request(robot='r1', text='  ', **common)),
+    ]
+    replay(
+        write_bag(tmp_path / 'bag', messages, store=store),
+        out,
+        config=write_config(tmp_path),
+        make_worker=workers,
+    )
+    ((asked, _),) = workers.asked
+    assert (asked.robot, asked.session, asked.keep) == ('r1', 'night', False)
+    assert (asked.tool_choice, asked.priority) == (ToolChoice.NONE, Priority.NORMAL)
+    assert asked.allowed_tools == ('dock',)
+    _, decisions = lines_of(out)
+    assert [d['error_code'] for d in decisions] == ['NONE', 'UNKNOWN_ROBOT', 'INVALID_REQUEST']
 
 
 def test_the_worker_is_told_the_models_tools_and_is_stopped_at_the_end(tmp_path, out, workers):
