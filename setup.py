@@ -175,7 +175,7 @@ class BuildInterfaces(build_ext):
         for name in GENERATED:
             shutil.rmtree(target / name, ignore_errors=True)
             shutil.copytree(
-                package / name, target / name, ignore=shutil.ignore_patterns('__pycache__')
+                package / name, target / name, ignore=shutil.ignore_patterns('__pycache__', '*.c')
             )
         for stale in target.glob('*.so'):
             stale.unlink()

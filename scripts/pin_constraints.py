@@ -51,7 +51,8 @@ def main() -> int:
     old = path.read_text(encoding='utf-8').splitlines() if path.exists() else []
     marked = [line for line in old if ';' in line and not line.startswith('#')]
     named = {normalise(re.split(r'[=<>!~ ;]', line)[0]) for line in marked}
-    pins = [f'{name}=={version}' for name, version in installed_by_pip().items() if name not in named]
+    found = installed_by_pip().items()
+    pins = [f'{name}=={version}' for name, version in found if name not in named]
     path.write_text(HEAD + '\n'.join(sorted([*pins, *marked])) + '\n', encoding='utf-8')
     return 0
 
