@@ -48,7 +48,6 @@ def header_line(bag: Bag, plan: Plan, facts: RuntimeFacts) -> str:
                 {'name': topic.name, 'type': topic.type, 'messages': topic.count}
                 for topic in bag.topics
             ],
-            'model': facts.model,
             'checkpoint_digest': facts.checkpoint_digest,
             'recipe': facts.recipe,
             'settings_digest': plan.settings.digest,

@@ -43,7 +43,6 @@ from tests.fixtures.bags import battery
 from tests.fixtures.bags import CUSTOM
 from tests.fixtures.bags import JAZZY
 from tests.fixtures.bags import NS
-from tests.fixtures.bags import recording
 from tests.fixtures.bags import START
 from tests.fixtures.bags import text
 from tests.fixtures.bags import write_bag
@@ -408,41 +407,3 @@ def test_a_bag_of_own_types_only_is_shown_the_generic_way(tmp_path, out, workers
     assert decision['inputs'][0]['text'] == (
         '- topic_1load (0.0 s ago): load: 1.5, label: "crate"'
     )
-
-
-@pytest.mark.parametrize(
-    ('name', 'decisions'),
-    [
-        ('inorbit_tb3_ros1', 23),
-        ('robotloc_test1_ros1', 80),
-        ('abitobot_rover', 20),
-        ('crazyflie_flybag', 2),
-        ('r2_talker_mcap', 1),
-    ],
-)
-def test_recordings_replay_whole_and_equal(tmp_path, workers, name, decisions):
-    outs = [tmp_path / 'a.jsonl', tmp_path / 'b.jsonl']
-    for path in outs:
-        summary = replay(recording(name), path, make_worker=workers)
-        assert summary.decisions == decisions
-    assert outs[0].read_bytes() == outs[1].read_bytes()
-
-
-def test_recorded_battery_mode_and_errors_change_what_is_shown(out, workers):
-    replay(recording('inorbit_tb3_ros1'), out, make_worker=workers)
-    _, decisions = lines_of(out)
-    shown = {name: set() for name in ('battery', 'mode', 'troubleshooting_errorcodes')}
-    for decision in decisions:
-        for line in decision['inputs']:
-            if line['name'] in shown:
-                shown[line['name']].add(line['text'].partition(': ')[2])
-    assert 'charge 84 %' in shown['battery']
-    assert '"charging"' in shown['mode'] and '"navigating"' in shown['mode']
-    assert {'"error_194,error_1"', '""'} <= shown['troubleshooting_errorcodes']
-
-
-def test_recorded_sim_time_stamps_count_from_reception(out, workers):
-    replay(recording('abitobot_rover'), out, make_worker=workers)
-    _, decisions = lines_of(out)
-    ages = {(i['age_source'], i['age_s'] < 1.0) for d in decisions for i in d['inputs']}
-    assert ages == {('RECEPTION', True)}
