@@ -22,6 +22,7 @@ what checkpoints were trained on: change it only together with one.
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 import math
@@ -176,14 +177,12 @@ def _body(observation: Observation) -> str:
 
 
 def _first_non_finite(value: Any) -> str:
+    """Name the first nan or inf outside arrays, which may hold them; nothing if there is none."""
     if isinstance(value, float):
         return '' if math.isfinite(value) else non_finite_word(value)
-    children: Sequence[Any] = ()
-    if isinstance(value, dict):
-        children = list(value.values())
-    elif isinstance(value, (list, tuple)):
-        children = value
-    return next((word for word in map(_first_non_finite, children) if word), '')
+    if not isinstance(value, Mapping):
+        return ''
+    return next((word for word in map(_first_non_finite, value.values()) if word), '')
 
 
 def _fit(

@@ -401,6 +401,14 @@ def test_fresh_stale_missing_and_invalid_lines():
     ]
 
 
+def test_an_input_that_came_invalid_says_whether_a_number_or_the_time_is_wrong():
+    common = {'type_name': 'sensor_msgs/msg/LaserScan', 'state': InputState.INVALID}
+    late = observe(value=scan([1.0, INF]), **common)
+    broken = observe(value=scan([1.0], scan_time=NAN), **common)
+    assert render_observation(late) == '- in: invalid (time in the future)'
+    assert render_observation(broken) == '- in: invalid (nan)'
+
+
 def test_no_inputs_still_say_so():
     block = render_block([])
     assert block.text == 'Observations: none'
