@@ -265,11 +265,13 @@ def _full_overrides(
     overrides = text.get('per_layer_config')
     if overrides is None:
         return _integer(text, 'global_head_dim', head_dim), kv_heads
-    if not isinstance(overrides, Mapping):
-        raise CheckpointError('per_layer_config must be an object')
+    if not isinstance(overrides, Mapping) or not all(str(key).isdecimal() for key in overrides):
+        raise CheckpointError('per_layer_config must be an object by layer number')
+    # transformers pads the numbers with zeros in models of more than ten layers.
+    by_layer = {int(key): layer for key, layer in overrides.items()}
     found: dict[str, set[tuple[int, int]]] = {SLIDING: set(), FULL: set()}
     for index, kind in enumerate(layer_types):
-        layer = overrides.get(str(index), overrides.get(index, {}))
+        layer = by_layer.get(index, {})
         if not isinstance(layer, Mapping):
             raise CheckpointError(f'per_layer_config[{index}] must be an object')
         extra = sorted(set(layer) - {'head_dim', 'num_key_value_heads'})
