@@ -39,6 +39,7 @@ from gemma_node.core import ToolDeclaration
 from gemma_node.errors import GrammarError
 from gemma_node.tools.call_format import CallTokens
 from gemma_node.tools.lark import GrammarSource
+from gemma_node.tools.lark import HIDDEN_MARK
 from gemma_node.tools.lark import TEXT_CLASS
 from gemma_node.tools.lark import write_grammar
 
@@ -95,8 +96,9 @@ class GrammarFactory:
             raise GrammarError('a token of the call syntax cannot be a stop token')
         try:
             self._tokenizer = LLTokenizer(
-                text, n_vocab=vocab_size, eos_token=list(self._stop_ids), slices=list(_SLICES))
-        except (ValueError, TypeError, RuntimeError) as error:
+                hide_special_texts(text), n_vocab=vocab_size, eos_token=list(self._stop_ids),
+                slices=list(_SLICES))
+        except (KeyError, ValueError, TypeError, RuntimeError) as error:
             reason = str(error).partition('\n')[0]
             raise GrammarError(f'the tokenizer does not fit its vocabulary: {reason}') from error
         self._vocab_size = vocab_size
@@ -232,6 +234,32 @@ class GrammarConstraint:
 
     def _error(self) -> str:
         return self._matcher.get_error().partition('\n')[0]
+
+
+def hide_special_texts(tokenizer_json: str) -> str:
+    """
+    Give the special tokens of a tokenizer.json texts that no grammar spells.
+
+    llguidance tokenises forced bytes with special tokens on: a choice that reads like a marker
+    would be offered as the marker. The grammars here name special tokens by id only.
+    """
+    content = json.loads(tokenizer_json)
+    model = content['model']
+    names = {
+        token['content']: f'<{HIDDEN_MARK}{token["id"]}>'
+        for token in content['added_tokens'] if token['special']
+    }
+    for token in content['added_tokens']:
+        token['content'] = names.get(token['content'], token['content'])
+    vocab = model['vocab']
+    if isinstance(vocab, dict):
+        model['vocab'] = {names.get(text, text): token_id for text, token_id in vocab.items()}
+    else:
+        model['vocab'] = [[names.get(text, text), score] for text, score in vocab]
+    if model.get('unk_token') in names:
+        model['unk_token'] = names[model['unk_token']]
+    content['post_processor'] = content['truncation'] = content['padding'] = None
+    return json.dumps(content, ensure_ascii=False)
 
 
 def _key(

@@ -27,7 +27,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 import hashlib
 import math
-import re
 from typing import Any
 
 from gemma_node.core import ToolChoice
@@ -49,6 +48,8 @@ SOLO_BUILTINS = ('no_action', 'ask_operator')
 MAX_DEPTH = 16
 MAX_ITEMS = 64
 MAX_SOURCE_CHARACTERS = 1 << 20
+# Part of the texts that special tokens get towards llguidance; no choice may hold it.
+HIDDEN_MARK = '\uf8ff\uf8fe'
 TEXT_CLASS = r'[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]'
 _FREE_TEXT = r'[\t\n\r ]*[^\x00-\x20\x7f]' + TEXT_CLASS + '*'
 _ANNOTATIONS = frozenset((
@@ -226,10 +227,6 @@ class _LarkWriter:
         for keyword in ('maxLength', 'pattern'):
             if keyword in schema:
                 self._note(place, keyword)
-        try:
-            re.compile(schema.get('pattern', ''))
-        except re.error as error:
-            raise GrammarError(f'{place}: pattern is no regular expression: {error}') from error
         text = self.terminal(f'{TEXT_CLASS}+')
         return self.rule(f'{self._quote} {text}{"" if shortest else "?"} {self._quote}')
 
@@ -368,6 +365,8 @@ class _LarkWriter:
 
 
 def _escape(text: str, place: str) -> str:
+    if HIDDEN_MARK in text:
+        raise GrammarError(f'{place}: a choice holds the characters U+F8FF U+F8FE')
     for character in text:
         if (character < ' ' and character not in '\t\n\r') or character == '\x7f' \
                 or '\ud800' <= character <= '\udfff':

@@ -27,6 +27,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import islice
+import json
 import math
 import re
 from typing import Any
@@ -42,6 +43,7 @@ from gemma_node.errors import GrammarError
 NAME_PATTERN = re.compile(r'[A-Za-z_][A-Za-z0-9_]{0,63}')
 MAX_DEPTH = 32
 MAX_MESSAGES = 16
+MAX_SCHEMA_CHARACTERS = 1 << 18
 MAX_MESSAGE_CHARACTERS = 240
 _FORBIDDEN = re.compile('[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]')
 
@@ -77,8 +79,12 @@ def validate_value(schema: Mapping[str, Any], value: Any) -> list[str]:
 
 
 def check_schema(schema: Mapping[str, Any], place: str) -> None:
-    """Raise GrammarError if this is no JSON Schema 2020-12."""
+    """Raise GrammarError if this is no JSON Schema 2020-12 of moderate size."""
     try:
+        size = len(json.dumps(schema, default=dict))
+        if size > MAX_SCHEMA_CHARACTERS:
+            raise GrammarError(
+                f'{place}: a schema of {size} characters; the limit is {MAX_SCHEMA_CHARACTERS}')
         Draft202012Validator.check_schema(schema)
     except SchemaError as error:
         where = '.'.join((place, *(str(part) for part in error.absolute_path)))

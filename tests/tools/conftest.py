@@ -105,11 +105,6 @@ def kit(request) -> Kit:
 
 
 @pytest.fixture(scope='session')
-def factory(kit: Kit) -> GrammarFactory:
-    return kit.factory()
-
-
-@pytest.fixture(scope='session')
 def declare():
     def make(name: str = 'tool', required: Sequence[str] | None = None, **properties):
         return ToolDeclaration(

@@ -20,7 +20,7 @@ def _scaled(value: int, decimals: int) -> Decimal:
     return Decimal(value).scaleb(-decimals)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(
     st.integers(-2500, 2500), st.integers(-2500, 2500), st.integers(0, 3),
     st.booleans(), st.booleans(), st.data(),
