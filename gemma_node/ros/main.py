@@ -23,20 +23,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import logging
+import re
 import signal
+import sys
 import time
 from types import FrameType
 
 import rclpy
+from rclpy._rclpy_pybind11 import RCLError
 from rclpy.executors import ExternalShutdownException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.logging import get_logger
 from rclpy.logging import LoggingSeverity
 from rclpy.signals import SignalHandlerOptions
 
+from gemma_node.errors import ConfigError
 from gemma_node.ros.node import GemmaNode
+from gemma_node.tools.yaml_reader import read_yaml
 
 CONFIRM_LIMIT_S = 4.0
+ROS_ERROR = re.compile(r"Couldn't parse [^\n]*")
 _SPIN_S = 0.1
 
 
@@ -61,13 +67,43 @@ class Signals:
         self.count += 1
 
 
+def readable_arguments(args: Sequence[str]) -> tuple[list[str], str]:
+    """
+    Leave out parameter files that cannot be read; return the rest, and what was wrong.
+
+    ROS ends the process on such a file and takes the last of two equal keys; here the node comes
+    up and refuses to configure.
+    """
+    kept: list[str] = []
+    problem = ''
+    rest = iter(args)
+    for argument in rest:
+        if argument != '--params-file':
+            kept.append(argument)
+            continue
+        path = next(rest, '')
+        try:
+            read_yaml(path)
+        except (ConfigError, OSError) as error:
+            problem = problem or str(error)
+        else:
+            kept += [argument, path]
+    return kept, problem
+
+
 def main(args: Sequence[str] | None = None) -> int:
     """Run the node until a signal; return the exit code."""
     signals = Signals()
-    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    arguments, problem = readable_arguments(sys.argv if args is None else args)
+    try:
+        rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
+    except RCLError as error:
+        reason = ROS_ERROR.search(str(error))
+        sys.stderr.write(f'gemma_node: {reason[0] if reason else error}\n')
+        return 2
     logging.getLogger('gemma_node').addHandler(RosLogHandler())
     logging.getLogger('gemma_node').setLevel(logging.INFO)
-    node = GemmaNode()
+    node = GemmaNode(problem=problem)
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     try:

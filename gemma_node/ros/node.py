@@ -28,7 +28,8 @@ import time
 import traceback
 from typing import Any
 
-import rclpy
+from rclpy._rclpy_pybind11 import RCLError
+from rclpy.clock import Clock
 from rclpy.clock import ClockType
 from rclpy.clock import JumpThreshold
 from rclpy.clock import TimeJump
@@ -37,6 +38,7 @@ from rclpy.lifecycle import LifecycleNode
 from rclpy.lifecycle import LifecycleState
 from rclpy.lifecycle import TransitionCallbackReturn
 
+from gemma_node.errors import ConfigError
 from gemma_node.errors import GemmaNodeError
 from gemma_node.policy.settings import NodeSettings
 from gemma_node.ros import parameters
@@ -67,20 +69,22 @@ class GemmaNode(LifecycleNode):
     Turns topic messages into validated decisions for a map of robots.
 
     :param worker_factory: called like worker.client.WorkerClient; tests pass a fake.
+    :param problem: what was wrong with the parameter files; configure is refused with it.
     """
 
     def __init__(
-        self, *, worker_factory: WorkerFactory = WorkerClient, node_name: str = 'gemma_node',
-        **node_arguments: Any,
+        self, *, worker_factory: WorkerFactory = WorkerClient, problem: str = '',
+        node_name: str = 'gemma_node', **node_arguments: Any,
     ) -> None:
         super().__init__(node_name, automatically_declare_parameters_from_overrides=True,
                          **node_arguments)
         parameters.declare(self)
         self._worker_factory = worker_factory
+        self._problem = problem
         self._guard = CallbackGuard(self.get_logger())
         self._runtime: Runtime | None = None
         self._stopping: list[threading.Thread] = []
-        self._steady = rclpy.clock.Clock(clock_type=ClockType.STEADY_TIME)
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._decide: DecideServer | None = None
         self._jump = self.get_clock().create_jump_callback(
             JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1)),
@@ -104,6 +108,8 @@ class GemmaNode(LifecycleNode):
         """Read and check parameters, create every entity, start the worker; wait for nothing."""
         started_s = time.monotonic()
         self.cancel_autostart()
+        if self._problem:
+            raise ConfigError(self._problem)
         settings = parameters.read(self)
         runtime = Runtime(self, settings, self._worker_factory, self._guard, self._steady)
         try:
@@ -209,7 +215,7 @@ class GemmaNode(LifecycleNode):
         change = super()._LifecycleNodeMixin__on_change_state  # type: ignore[misc]
         try:
             return change(request, response)
-        except rclpy._rclpy_pybind11.RCLError as error:
+        except RCLError as error:
             self.get_logger().error(f'transition {request.transition.label or ""}'
                                     f'{request.transition.id or ""} is not possible now: {error}')
             response.success = False

@@ -127,7 +127,7 @@ class Outbox:
         if robot is None:
             return
         robot.publish_decision(decision)
-        if not decision.text and decision.error_msg and request.trigger_source.endswith(
+        if decision.error_msg and request.trigger_source.endswith(
                 '/gemma/command'):
             robot.say(decision.error_msg)
 

@@ -43,6 +43,8 @@ from gemma_node.ros.names import REQUESTS
 from gemma_node.ros.observations import Inputs
 from gemma_node.tools.spec import ToolSpec
 
+_FOR_A_PERSON = (Decision.OUTCOME_REPLY, Decision.OUTCOME_NO_ACTION)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RobotHandlers:
@@ -91,7 +93,7 @@ class Robot:
     def publish_decision(self, decision: Decision) -> None:
         """Publish on the robot's own decision topic, and what it says on the reply topic."""
         self._publishers['decision'].publish(decision)
-        if decision.text:
+        if decision.text and decision.outcome in _FOR_A_PERSON:
             self._publishers['reply'].publish(String(data=decision.text))
 
     def say(self, text: str) -> None:

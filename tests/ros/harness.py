@@ -185,18 +185,19 @@ class World:
     """
 
     def __init__(self, *, robot: dict[str, Any] | None = None, loads: bool = True,
-                 active: bool = True, **parameters: Any) -> None:
+                 active: bool = True, worker_factory: Any = None,
+                 **parameters: Any) -> None:
         self.namespace = f'w{next(_names)}'
         self.context = rclpy.context.Context()
         rclpy.init(context=self.context)
         self.executor = SingleThreadedExecutor(context=self.context)
         self.workers: list[ScriptedWorker] = []
         self.loads = loads
-        tree = {'mode': 'auto', 'autostart': False, 'server_timeout': 0.5, 'decision_lifetime': 5.0,
+        tree = {'mode': 'auto', 'autostart': False, 'server_timeout': 0.5,
                 'robots': {'r1': {**ROBOT, **(robot or {})}}, **parameters}
         self.node = GemmaNode(
-            worker_factory=self._make_worker, context=self.context, namespace=self.namespace,
-            parameter_overrides=list(_parameters(tree)))
+            worker_factory=worker_factory or self._make_worker, context=self.context,
+            namespace=self.namespace, parameter_overrides=list(_parameters(tree)))
         self.peer = Node('peer', context=self.context, namespace=self.namespace)
         self.executor.add_node(self.node)
         self.executor.add_node(self.peer)
