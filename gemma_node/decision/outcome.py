@@ -84,7 +84,11 @@ class AllowedTools:
 def allowed_tools(
     request: Request, tools: Sequence[ToolDeclaration], max_calls: int
 ) -> AllowedTools:
-    """Return the tools a request may call; RequestError NOT_ALLOWED for one there is not."""
+    """
+    Return the tools a request may call: those it names (none = all) and every builtin.
+
+    Raises RequestError NOT_ALLOWED for a name that the robot lacks.
+    """
     by_name = {tool.name: tool for tool in tools}
     unknown = sorted(set(request.allowed_tools) - set(by_name))
     if unknown:
@@ -94,7 +98,7 @@ def allowed_tools(
             f'{", ".join(by_name) or "no tools"}',
         )
     names = request.allowed_tools or tuple(by_name)
-    declarations = tuple(tool for tool in tools if tool.name in names)
+    declarations = tuple(tool for tool in tools if tool.is_builtin or tool.name in names)
     if request.tool_choice is ToolChoice.NONE:
         declarations = ()
     elif request.tool_choice is ToolChoice.REQUIRED and not declarations:

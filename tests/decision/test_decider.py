@@ -385,7 +385,7 @@ def test_choice_and_allowed_tools_change_the_grammar_but_not_the_declarations(
     decider: Decider, engine: FakeEngine
 ) -> None:
     everything, go_only, none, must = (
-        ask('Go.'), ask('Go.', allowed_tools=('go_to', 'no_action')),
+        ask('Go.'), ask('Go.', allowed_tools=('go_to',)),
         ask('Go.', tool_choice=ToolChoice.NONE), ask('Go.', tool_choice=ToolChoice.REQUIRED),
     )
     for request in (everything, go_only, none, must):
@@ -401,8 +401,44 @@ def test_choice_and_allowed_tools_change_the_grammar_but_not_the_declarations(
     note = '- tools available now: '
     assert note not in prompt_text(engine, everything)
     assert note not in prompt_text(engine, must)
-    assert f'none\n{note}go_to, no_action\n\nGo.' in prompt_text(engine, go_only)
+    told = f'none\n{note}go_to, no_action, ask_operator, stop\n\nGo.'
+    assert told in prompt_text(engine, go_only)
     assert f'{note}none\n\nGo.' in prompt_text(engine, none)
+
+
+BUILTIN_CALLS: Sequence[tuple[str, Mapping[str, Any]]] = (
+    ('stop', {}), ('no_action', {'reason': 'no'}), ('ask_operator', {'question': 'why'}),
+)
+
+
+@pytest.mark.parametrize('names', [
+    ('go_to',), ('go_to', 'stop'), ('stop', 'no_action', 'ask_operator', 'go_to'),
+])
+@pytest.mark.parametrize('choice', [ToolChoice.AUTO, ToolChoice.REQUIRED])
+def test_builtins_may_be_called_whichever_tools_are_allowed(
+    tokenizer: Tokenizer, template: ChatTemplate, engine: FakeEngine, names: tuple[str, ...],
+    choice: ToolChoice,
+) -> None:
+    decider = make_decider(tokenizer, template, engine)
+    for call in (*BUILTIN_CALLS, ('go_to', {'place': 'dock'})):
+        request = ask('Go.', allowed_tools=names, tool_choice=choice)
+        answer = decide(decider, engine, request, '', [call])
+        assert answer.error_code is ErrorCode.NONE
+        assert not engine.allows(request, '', [('pick', {'object': 'cup'})])
+
+
+def test_naming_builtins_alone_allows_nothing_else(decider: Decider, engine: FakeEngine) -> None:
+    request = ask('Go.', allowed_tools=('stop',))
+    decider.submit(request, ())
+    assert all(engine.allows(request, '', [call]) for call in BUILTIN_CALLS)
+    assert not engine.allows(request, '', [('go_to', {'place': 'dock'})])
+
+
+def test_no_tool_choice_leaves_free_text_alone(decider: Decider, engine: FakeEngine) -> None:
+    request = ask('Go.', tool_choice=ToolChoice.NONE, allowed_tools=('go_to',))
+    decider.submit(request, ())
+    assert engine.allows(request, 'Hello')
+    assert not any(engine.allows(request, '', [call]) for call in BUILTIN_CALLS)
 
 
 def test_required_call_without_any_tool_is_refused(
