@@ -28,6 +28,7 @@ from gemma_node.core import Generation
 from gemma_node.core import GenerationResult
 from gemma_node.engine.config import EngineConfig
 from gemma_node.engine.runner import Runner
+from gemma_node.engine.sampler import draw
 from gemma_node.model.cache_shape import TILE
 from gemma_node.model.gemma4 import Gemma4
 
@@ -164,6 +165,18 @@ def test_cached_pass_matches_the_full_pass_past_the_ring(
     assert logits.argmax(-1).tolist() == list(result.token_ids)
     expected = logits.softmax(-1).amax(-1)
     assert torch.allclose(torch.tensor(result.probabilities), expected, atol=1e-4)
+
+
+def test_draws_are_keyed_by_the_absolute_position(
+    make_driver: Callable[..., Any], model: Gemma4, tokens: tuple[int, ...]
+) -> None:
+    asked = _ask('g', tokens[:100], (64,), max_tokens=20)
+    (result,) = make_driver().run(asked)
+    with torch.inference_mode():
+        logits = model(torch.tensor([tokens[:100] + result.token_ids]))[0, 99:-1]
+    drawn = [draw(row, None, asked, 100 + step).token_id for step, row in enumerate(logits)]
+    assert drawn == list(result.token_ids)
+    assert len(set(drawn)) > 10
 
 
 def test_forced_tokens_change_no_bit_of_what_follows(
