@@ -26,10 +26,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import asdict
 from dataclasses import dataclass
+from dataclasses import replace
 import json
 import logging
 import math
 import multiprocessing
+import os
 from pathlib import Path
 import random
 import sys
@@ -56,6 +58,7 @@ LOG = logging.getLogger('train_demo')
 HELD_OUT_SEED = 999_983
 MAX_POSITION = 8192
 PACKS_PER_CHUNK = 1000
+ENDLESS = 8000
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,7 @@ class Feed:
         if workers == 0:
             yield from map(make_chunk, jobs)
             return
-        with multiprocessing.get_context('spawn').Pool(workers) as pool:
+        with multiprocessing.get_context('spawn').Pool(workers, os.nice, (10,)) as pool:
             yield from pool.imap(make_chunk, jobs)
 
 
@@ -137,7 +140,12 @@ class Trainer:
         shape = (plan.rows, plan.length)
         self.layout = Layout(*(torch.zeros(shape, dtype=torch.int32, device=device)
                                for _ in range(3)))
-        self.forward = torch.compile(self._loss) if compiles else self._loss
+        self.loss = packed_loss
+        if compiles:
+            # Layer by layer: the whole model as one graph takes minutes to compile.
+            torch._dynamo.config.recompile_limit = 64
+            self.packed.run_layer = torch.compile(self.packed.run_layer)
+            self.loss = torch.compile(packed_loss)
 
     def step(self, rows: packing.Rows, step: int) -> torch.Tensor:
         """Take one step; returns the loss, still on the device."""
@@ -200,16 +208,9 @@ class Trainer:
         full, sliding = make(self.layout, None), make(self.layout, self.window)
         labels, weights, _ = labels_of(ids, self.layout, targets, self.plan.other_weight)
         with torch.autocast(self.device, torch.bfloat16, enabled=self.device == 'cuda'):
-            loss, predicted = self.forward(
-                ids, self.layout.positions, full, sliding, labels, weights)
+            hidden = self.packed(ids, self.layout.positions, full, sliding)
+            loss, predicted = self.loss(self.model, hidden, labels, weights)
         return loss, predicted, ids
-
-    def _loss(
-        self, ids: torch.Tensor, positions: torch.Tensor, full: Any, sliding: Any,
-        labels: torch.Tensor, weights: torch.Tensor,
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        hidden = self.packed(ids, positions, full, sliding)
-        return packed_loss(self.model, hidden, labels, weights)
 
     def _optimizers(self) -> list[torch.optim.Optimizer]:
         """Muon for the matrices of the layers where PyTorch has it, AdamW for everything else."""
@@ -255,22 +256,20 @@ def train(arguments: argparse.Namespace) -> None:
     device = 'cuda' if torch.cuda.is_available() else 'cpu'
     torch.set_float32_matmul_precision('high')
     config = ModelConfig.from_folder(arguments.config)
-    feed = Feed(plan, arguments.workers, arguments.first_chunk)
     held_out = [make_chunk((HELD_OUT_SEED, i, plan.rows, plan.length))
                 for i in range(max(plan.eval_rows // plan.rows, 1))]
     trainer = Trainer(plan, config, device, compiles=device == 'cuda')
     if arguments.start:
         load_shards(trainer.model, Path(arguments.start))
-    first = trainer.resume(Path(arguments.state))
+    first = trainer.resume(Path(arguments.state)) if arguments.state else 0
+    feed = Feed(plan, arguments.workers, arguments.first_chunk + first // plan.repeats)
     curve: list[dict[str, Any]] = []
     step = first
     waited = 0.0
-    for step in range(plan.steps):
+    for step in range(first, plan.steps):
         asked = time.monotonic()
         rows = feed.batch(step)
         waited += time.monotonic() - asked
-        if step < first:
-            continue
         loss = trainer.step(rows, step)
         if step % arguments.log_every == 0 or step == plan.steps - 1:
             curve.append({'step': step, 'loss': round(loss.item(), 4),
@@ -280,7 +279,10 @@ def train(arguments: argparse.Namespace) -> None:
         if step % plan.eval_every == plan.eval_every - 1:
             curve.append({'step': step, 'held_out': trainer.evaluate(held_out)})
             LOG.info('%s', curve[-1])
-        if time.monotonic() - began > arguments.max_seconds:
+        if plan.steps == ENDLESS and step == first + 80:
+            plan = trainer.plan = _fitted(plan, step, curve, arguments.max_seconds)
+            LOG.info('%s steps fit', plan.steps)
+        if time.monotonic() - began > arguments.max_seconds or step + 1 >= plan.steps:
             break
     if arguments.state:
         trainer.save(Path(arguments.state), step + 1)
@@ -295,6 +297,14 @@ def train(arguments: argparse.Namespace) -> None:
         'held_out': final, 'curve': curve,
     }
     (out / 'train.json').write_text(json.dumps(report, indent=1) + '\n', encoding='utf-8')
+
+
+def _fitted(plan: Plan, step: int, curve: list[dict[str, Any]], max_seconds: float) -> Plan:
+    """Choose the number of steps that fits the time, from the speed of the last ones."""
+    timed = [point for point in curve if 's' in point][-2:]
+    pace = (timed[-1]['s'] - timed[0]['s']) / (timed[-1]['step'] - timed[0]['step'])
+    left = max_seconds - timed[-1]['s'] - 20
+    return replace(plan, steps=max(step + int(left / pace), step + 1))
 
 
 def _name(device: str) -> str:

@@ -115,7 +115,7 @@ class CaseMaker:
             (13, self.question), (4.5, self.stop), (3, self.chat), (3.5, self.unclear),
             (3.5, self.unknown_choice), (3, self.unavailable), (1.5, self.unanswerable),
             (2, self.correction), (3, self.condition), (1.5, self.again), (3, self.seen),
-            (2.5, self.bring),
+            (2.5, self.bring), (1.5, self.approach),
         )
 
     def draw(self) -> Case:
@@ -321,6 +321,23 @@ class CaseMaker:
         return Case('seen', speak(rng, template, {}, self.robot),
                     Answer((tool.name, {tool.names['object']: nearest})), state=state)
 
+    def approach(self) -> Case | None:
+        """Drive to a thing that the camera sees: its coordinates are in the observations."""
+        rng = self.rng
+        tool = self.book.by_skill.get('drive_to')
+        state = self._state()
+        found = [d for o in state.observations if o.type.endswith('DetectionArray') and o.value
+                 for d in o.value['detections']]
+        if tool is None or not found:
+            return None
+        thing = rng.choice(found)
+        template = rng.choice((
+            '[drive|go|move|head|come|get] [over |up |]to {object}', '[approach|reach|drive up to|get close to] {object}',
+            'go to where {object} is', '[drive|move] to the position of {object}', 'get next to {object}'))
+        text = speak(rng, template, {'object': article(rng, thing['name'])}, self.robot)
+        call = (tool.name, {tool.names['x']: _plain(thing['x']), tool.names['y']: _plain(thing['y'])})
+        return Case('approach', text, Answer(call), state=state)
+
     def bring(self) -> Case | None:
         """Fetching and carrying: the first step is to pick, or to drive where the thing is."""
         plan = self._errand()
@@ -488,3 +505,7 @@ class CaseMaker:
             if case is not None:
                 turns.append(Turn(case.text, case.answer))
         return turns
+
+
+def _plain(value: float) -> float | int:
+    return int(value) if value == int(value) else value

@@ -89,6 +89,7 @@ class PackedModel(nn.Module):
         super().__init__()
         self.model = model
         self.uses_flex = uses_flex
+        self.run_layer = _run_layer
         config = model.config
         for layer in model.layers:
             layer.self_attn._attend = self._attend
@@ -114,8 +115,8 @@ class PackedModel(nn.Module):
             tables = tuple(
                 getattr(self, f'{name}_{plan.is_sliding}')[where] for name in ('cos', 'sin'))
             mask = (ids.shape[0], sliding if plan.is_sliding else full)
-            h, read[index] = layer(
-                h, ple[:, :, index], tables, mask, None if plan.owns_kv else read[plan.kv_source])
+            shared = None if plan.owns_kv else read[plan.kv_source]
+            h, read[index] = self.run_layer(layer, h, ple[:, :, index], tables, mask, shared)
         return model.norm(h)[0]
 
     def _attend(
@@ -136,6 +137,10 @@ class PackedModel(nn.Module):
         """Turn [1, heads, rows * length, dim] into [rows, heads, length, dim]."""
         _, heads, _, dim = x.shape
         return x.transpose(1, 2).reshape(rows, -1, heads, dim).transpose(1, 2)
+
+
+def _run_layer(layer: nn.Module, *inputs: Any) -> Any:
+    return layer(*inputs)
 
 
 def packed_loss(

@@ -29,7 +29,7 @@ Asked = tuple[str, dict[str, str], str]
 
 _BATTERY = (
     'what is [your|the] battery[ level| charge| status| state|]?', 'how [full|charged] is [your|the] battery?',
-    'how much [charge|battery|power|energy|juice] [do you have|is left|do you have left|remains]?', '[battery|charge|power][ level| status|]?',
+    'how much [charge|battery|power|energy|juice] [do you have|is left|do you have left|remains]?', '[battery|battery level|battery status|charge level|power level|charge status]?',
     'tell me [your|the] [battery level|charge|battery|battery charge]', 'report [your|the] [battery|battery level|charge]',
     'how [is|are] your [battery|batteries]?', 'what percentage is [your|the] battery [at|on]?', 'how many percent do you have[ left|]?',
     'what does the battery say?', "what's your battery?", 'battery please', 'give me the battery [level|value|percentage]',

@@ -121,7 +121,7 @@ DRIVE_TO = Skill(
         f'{_GO} to [position |point |] [x |]{{x}}[ m|], [y |]{{y}}[ m|]',
         f'{_GO} to {{x}} {{y}}', f'{_GO} to x: {{x}}, y: {{y}}',
         '!your [next |]target is [x |]{x}[,| and] [y |]{y}', '!goal: {x}, {y}',
-        '[reach|approach|visit] the point [at |](x |){x}, {y}[)|]',
+        '[reach|approach|visit] the point [at |]({x}, {y})', '[reach|approach|visit] the point [at |][x |]{x}, {y}',
         '!the [target|goal|destination|waypoint] is at x {x} and y {y}',
         f'{_GO} to x {{x}} y {{y}} [with heading|heading|facing|looking at|at an angle of|and turn to|with a heading of|and face] {{heading}}[ deg| degrees|]',
         f'{_GO} to {{x}}, {{y}}[ with| and|,] [heading|yaw|orientation] {{heading}}[ deg| degrees|]',
