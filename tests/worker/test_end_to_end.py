@@ -51,9 +51,9 @@ GO_TO = ToolDeclaration(
 ROBOT = RobotSettings(name='r1', system_prompt='You are robot r1.', tools=(GO_TO,))
 
 
-def worker_settings(path):
+def worker_settings(path=''):
     return WorkerSettings(
-        robots=(ROBOT,), model_path=str(path), num_threads=1, lanes=2, max_tokens=48, max_calls=1
+        robots=(ROBOT,), model_path=str(path), num_threads=1, lanes=2, max_tokens=96, max_calls=1
     )
 
 
@@ -112,6 +112,17 @@ def test_request_kill_and_next_request(start):
     assert len(harness.events.of(RestartedEvent)) == 1
     ready = harness.events.of(ReadyEvent)
     assert ready[0].facts == ready[1].facts
+
+
+def test_embedded_checkpoint_serves_before_and_after_a_kill(make):
+    harness = make(settings=worker_settings(), _assembler=DEFAULT_ASSEMBLER).start().ready()
+    assert harness.events.of(ReadyEvent)[0].facts.model == 'embedded'
+    assert_is_valid_call(ask(harness, 1))
+    harness.client.submit(request(2))
+    os.kill(harness.client._life.link.pid, signal.SIGKILL)
+    assert harness.events.wait_answer(f'{2:032x}').error_code is ErrorCode.ENGINE_RESTARTED
+    harness.ready(2)
+    assert_is_valid_call(ask(harness, 3))
 
 
 def test_thread_and_process_give_the_same_answer(start):

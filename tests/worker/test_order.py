@@ -1,0 +1,127 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""
+Several requests of one session sent to a real worker at once.
+
+Without the client, whose inbox would send them one by one.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+
+import pytest
+
+from gemma_node.core import ErrorCode
+from gemma_node.core import Outcome
+from gemma_node.core import Priority
+from gemma_node.core import Request
+from gemma_node.core import RobotSettings
+from gemma_node.core import WorkerSettings
+from gemma_node.worker.frames import Answered
+from gemma_node.worker.frames import Cancel
+from gemma_node.worker.frames import FrameSocket
+from gemma_node.worker.frames import Hello
+from gemma_node.worker.frames import Progress
+from gemma_node.worker.frames import Ready
+from gemma_node.worker.frames import ResetSession
+from gemma_node.worker.frames import Stop
+from gemma_node.worker.frames import Submit
+from gemma_node.worker.link import DEFAULT_ASSEMBLER
+from gemma_node.worker.loop import WorkerLoop
+
+
+@pytest.fixture
+def frames(random_checkpoint):
+    """Return the node's end of a worker in a thread, which is ready."""
+    ours, theirs = socket.socketpair()
+    ours.settimeout(60)
+    thread = threading.Thread(
+        target=WorkerLoop(FrameSocket(theirs), DEFAULT_ASSEMBLER).run, daemon=True
+    )
+    thread.start()
+    frames = FrameSocket(ours)
+    frames.send(Hello(WorkerSettings(
+        robots=(RobotSettings(name='r1', system_prompt='', tools=()),),
+        model_path=str(random_checkpoint), num_threads=1, lanes=2, max_tokens=8,
+    )))
+    receive(frames, Ready)
+    yield frames
+    frames.send(Stop())
+    thread.join(10)
+    frames.close()
+    assert not thread.is_alive()
+
+
+def receive(frames, kind):
+    """Return the next frame of this kind; the worker never closes before."""
+    while not isinstance(frame := frames.receive_in_node(), kind):
+        assert frame is not None
+    return frame
+
+
+def submit(frames, number, text='Hello.', **fields):
+    request = Request(id=f'{number:032x}', robot='r1', text=text, **fields)
+    frames.send(Submit(request, ()))
+
+
+def answers(frames, count):
+    """Return the next answers by number, in the order they came."""
+    got = [receive(frames, Answered).answer for _ in range(count)]
+    return {int(answer.request_id, 16): answer for answer in got}
+
+
+def test_requests_of_one_session_are_answered_in_turn(frames):
+    long_text = 'Hello. ' * 300
+    submit(frames, 1, long_text)
+    submit(frames, 2)
+    submit(frames, 3, timeout_s=1e-6)
+    submit(frames, 4, priority=Priority.HIGH)
+    submit(frames, 5)
+    frames.send(Cancel(f'{5:032x}'))
+    submit(frames, 6, session='other')
+    got = answers(frames, 6)
+    assert sorted(got) == [1, 2, 3, 4, 5, 6]
+    assert list(got).index(1) < list(got).index(4) < list(got).index(2)
+    assert got[5].error_code is ErrorCode.CANCELED
+    assert got[3].error_code is ErrorCode.DEADLINE_EXCEEDED
+    # A random model may run to its last token; then its turn is not kept.
+    kept = [number for number in (1, 4) if got[number].outcome is Outcome.REPLY]
+    assert got[2].history_turns == len(kept) and got[6].history_turns == 0
+
+
+def test_an_idle_worker_sleeps_until_a_frame_comes(frames):
+    submit(frames, 1)
+    submit(frames, 2)
+    answers(frames, 2)
+    started = time.process_time()
+    time.sleep(0.3)
+    assert time.process_time() - started < 0.1
+    submit(frames, 3)
+    assert list(answers(frames, 1)) == [3]
+
+
+def test_waiting_requests_outlive_a_reset_and_a_cancel_of_the_running_one(frames):
+    submit(frames, 1, 'Hello. ' * 300)
+    receive(frames, Progress)
+    submit(frames, 2)
+    frames.send(ResetSession('r1', ''))
+    frames.send(Cancel(f'{1:032x}'))
+    got = answers(frames, 2)
+    assert list(got) == [1, 2] and got[1].error_code is ErrorCode.CANCELED
+    assert got[2].history_turns == 0
