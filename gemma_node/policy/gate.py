@@ -131,6 +131,14 @@ class Gate:
             verdicts.append(verdict)
         return verdicts
 
+    def broken_during(
+        self, spec: ToolSpec, observations: Sequence[Observation]
+    ) -> list[Finding]:
+        """Return which of the requirements that hold while a goal runs are broken now."""
+        by_name = {observation.name: observation for observation in observations}
+        return [finding for requirement in spec.requires if requirement.during
+                for finding in check_requirement(requirement, by_name)]
+
     def start(self, robot: str, call: Call, now_s: float) -> None:
         """Hold the resources of a call that is being sent."""
         spec = self._tools[robot][call.name]

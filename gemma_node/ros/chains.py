@@ -39,7 +39,7 @@ from gemma_node.ros.goals import Goal
 
 MAX_UNREAD = 16
 # A goal that a person, a lock or a newer call ended is not a reason to ask on.
-_ASKS_ON = ('', 'timeout')
+_ASKS_ON = ('', 'timeout', 'condition')
 
 
 @dataclass(slots=True, kw_only=True)

@@ -22,6 +22,7 @@ that could wait.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from collections.abc import Mapping
 import math
 import resource
@@ -58,14 +59,14 @@ _SAME_NAME = ('lanes', 'lanes_busy', 'queue_depth', 'kv_bytes', 'state_bytes',
 class Diagnostics:
     """Counters and their publishers. Executor thread only."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, robots: Iterable[str]) -> None:
         self._node = node
         overrides = QoSOverridingOptions.with_default_policies()
         self._status = node.create_publisher(
             EngineStatus, '~/status', LATCHED, qos_overriding_options=overrides)
         self._diagnostics = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._all = Tally()
-        self._robots: dict[str, Tally] = {}
+        self._robots = {name: Tally() for name in robots}
         self._troubles: dict[str, deque[tuple[float, str]]] = {}
         self._previous: tuple[float, EngineStats] | None = None
         self.stats = EngineStats()
@@ -75,7 +76,8 @@ class Diagnostics:
 
     def record(self, decision: Decision) -> None:
         """Count a decision."""
-        for tally in (self._all, self._robots.setdefault(decision.robot, Tally())):
+        known = self._robots.get(decision.robot)
+        for tally in (self._all, *([known] if known else [])):
             tally.record(
                 now_s=time.monotonic(), latency_s=decision.total_time,
                 code=decision.error_code,
@@ -136,7 +138,7 @@ class Diagnostics:
         now_s: float,
     ) -> RobotStatus:
         name = robot.config.name
-        tally = self._robots.setdefault(name, Tally())
+        tally = self._robots[name]
         link = RobotStatus.LINK_OK
         if any(item.required and item.state is not InputState.FRESH for item in snapshot):
             link = RobotStatus.LINK_STALE

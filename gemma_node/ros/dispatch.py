@@ -146,7 +146,6 @@ class Dispatch:
         now_s = time.monotonic()
         for goal in list(self._goals.values()):
             if goal.phase is Phase.SENDING and now_s - goal.sent_s > self._server_timeout_s:
-                self._orphans[goal.call.id] = goal
                 self._end(goal, unanswered_ending(goal, self._server_timeout_s))
             elif goal.phase is Phase.RUNNING:
                 self._watch_running(goal, now_s)
@@ -184,9 +183,9 @@ class Dispatch:
         handle = done.result()
         if goal.phase is Phase.ENDED:
             if handle.accepted:
+                self._orphans[goal.call.id] = goal
                 handle.cancel_goal_async()
                 self._follow(goal, handle)
-            self._orphans.pop(goal.call.id, None)
             return
         if not handle.accepted:
             ending = canceled_ending(goal) if goal.cause else rejected_ending(goal)

@@ -34,6 +34,7 @@ _CANCELED_BY = {
     'operator': 'canceled by the operator',
     'lock': 'canceled because the robot is locked',
     'timeout': 'canceled: it took too long',
+    'condition': 'canceled: what it needs no longer holds',
     'preempted': 'canceled: a newer call took its place',
     'model': 'canceled by your stop',
     'shutdown': 'canceled: the node stops',

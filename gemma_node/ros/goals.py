@@ -46,6 +46,7 @@ class Phase(Enum):
 CAUSE_CODES = {
     'timeout': ErrorCode.GOAL_TIMEOUT,
     'lock': ErrorCode.LOCKED,
+    'condition': ErrorCode.LIMIT_EXCEEDED,
 }
 
 
@@ -117,6 +118,8 @@ class Goal:
         event.error_msg = ending.message
         event.server_error_code = ending.server_code
         event.server_error_name = ending.server_name
+        if ending.state == ToolEvent.STATE_SUCCEEDED and self.spec.feedback.progress_field:
+            event.progress = 1.0
         if ending.result:
             event.detail_json = as_json(
                 {name: lookup(ending.result, name) for name in self.spec.result.show})

@@ -40,7 +40,6 @@ from gemma_node.errors import RequestError
 
 MAX_ARRAY = 4096
 _FLOAT_MAX = {'float': 3.4028234663852886e38, 'double': math.inf}
-_BYTE_CODES = ('B', 'b')
 
 
 def interface_class(name: str) -> Any:
@@ -71,9 +70,9 @@ def to_plain(value: Any) -> Any:
 
 
 def _plain_array(value: Any) -> Any:
-    if isinstance(value, array.array) and value.typecode in _BYTE_CODES:
+    if isinstance(value, array.array) and value.typecode == 'B':
         return {'__bytes__': len(value)}
-    if getattr(getattr(value, 'dtype', None), 'itemsize', 0) == 1 and value.dtype != bool:
+    if getattr(value, 'dtype', None) == 'uint8':
         return {'__bytes__': len(value)}
     head = value[:MAX_ARRAY]
     items = head.tolist() if hasattr(head, 'tolist') else [to_plain(item) for item in head]

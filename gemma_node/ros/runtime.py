@@ -70,6 +70,7 @@ from gemma_node.worker.client import StatsEvent
 
 DISPATCH_PERIOD_S = 0.05
 TRIGGER_PERIOD_S = 0.1
+DURING_PERIOD_S = 0.2
 MATCH_PERIOD_S = 1.0
 
 
@@ -108,7 +109,7 @@ class Runtime:
     def create(self) -> None:
         """Create every entity and start the worker."""
         node, settings, guard = self._node, self._settings, self._guard
-        self.diagnostics = self._keep(Diagnostics(node))
+        self.diagnostics = self._keep(Diagnostics(node, self._specs))
         self.dispatch = self._keep(Dispatch(
             node, self.gate, guard, server_timeout_s=settings.server_timeout_s,
             publish=lambda event: self._outbox.publish_event(event),
@@ -205,6 +206,7 @@ class Runtime:
             for period_s, callback in (
                 (DISPATCH_PERIOD_S, self._tick),
                 (TRIGGER_PERIOD_S, self._poll_triggers),
+                (DURING_PERIOD_S, self._watch_during),
                 (MATCH_PERIOD_S, self._match_publishers),
                 (self._settings.status_period_s, self._publish_status)))
         self._publish_catalogues()
@@ -242,6 +244,18 @@ class Runtime:
     def _poll_triggers(self) -> None:
         if self.flow.is_active:
             self.flow.ask_triggered()
+
+    def _watch_during(self) -> None:
+        """Cancel goals whose tool needs an input to hold all the while, when it no longer does."""
+        for name, robot in self._robots.items():
+            goals = [goal for goal in self.dispatch.running(name)
+                     if any(requirement.during for requirement in goal.spec.requires)]
+            if not goals:
+                continue
+            inputs = robot.inputs.snapshot(self._now_ns(), self._settings.stamp_tolerance_s)
+            for goal in goals:
+                if self.gate.broken_during(goal.spec, inputs):
+                    self.dispatch.cancel('condition', call_ids=[goal.call.id])
 
     def _match_publishers(self) -> None:
         for robot in self._robots.values():

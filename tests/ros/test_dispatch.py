@@ -210,6 +210,19 @@ def test_newer_call_preempts_its_own_goal_and_waits_for_the_confirmation(make_wo
         ToolEvent.STATE_SENT, ToolEvent.STATE_CANCELED, ToolEvent.STATE_SENT]
 
 
+def test_requirement_that_breaks_during_the_goal_cancels_it(make_world, tmp_path):
+    path = tmp_path / 'tools.yaml'
+    path.write_text(TOOLS.replace('ON_BUSY', 'reject').replace('timeout: 0.4', 'timeout: 9')
+                    .replace('max_age: 1.0}', 'max_age: 0.4, during: true}'))
+    world = make_world(tools_file=str(path))
+    world.serve()
+    world.feed()
+    world.worker.script = lambda request: (reply() if request.step else KITCHEN)(request)
+    event = world.terminal(world.decide().tool_calls[0].id)
+    assert (event.state, event.cause) == (ToolEvent.STATE_CANCELED, 'condition')
+    assert event.error_code == ErrorCode.LIMIT_EXCEEDED
+
+
 def test_busy_resource_rejects(make_world, tmp_path):
     world = make_world(tools_file=tools_file(tmp_path))
     server = world.serve()

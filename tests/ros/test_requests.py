@@ -63,6 +63,16 @@ def test_command_is_a_request_of_its_robot(world):
     assert decision.trigger_source.endswith('/r1/gemma/command')
 
 
+def test_text_that_is_no_utf8_harms_nobody(world):
+    from rclpy.serialization import serialize_message
+    from std_msgs.msg import String
+    world.spin(lambda: world.command_publisher.get_subscription_count())
+    data = serialize_message(String(data='abcd')).replace(b'abcd', b'\xff\xfe\xfd\xfc')
+    world.command_publisher.publish(data)
+    world.spin_for(0.1)
+    assert world.decide().outcome == Decision.OUTCOME_REPLY
+
+
 def test_empty_robot_means_the_only_one(world):
     assert world.decide(robot='').robot == 'r1'
 
