@@ -42,7 +42,8 @@ def test_lookup(path, value):
     (0.2, {'above': 0.1}, True), (0.1, {'above': 0.1}, False), (0.1, {'below': 0.1}, False),
     (math.nan, {'above': 0.1}, False), (None, {'above': 0.1}, False), ('a', {'below': 1}, False),
     (True, {'above': 0}, False), (True, {'equals': True}, True),
-    (False, {'equals': 'true'}, False), (1, {'equals': '1.0'}, True), (1, {'equals': 'one'}, False),
+    (False, {'equals': 'true'}, False), (1, {'equals': '1.0'}, True),
+    (1, {'equals': 'one'}, False),
     ('a', {'equals': 'a'}, True),
     (5, {}, True)])
 def test_bounds(value, bounds, is_ok):
