@@ -3,9 +3,9 @@
 import pytest
 
 from gemma_node.demo.script import Given
-from gemma_node.demo.script import Step
 from gemma_node.demo.script import is_sensible
 from gemma_node.demo.script import load_steps
+from gemma_node.demo.script import Step
 from gemma_node.errors import ConfigError
 
 KITCHEN = Step(robot='r1', say='x', accept=({'tool': 'go_to', 'arguments': {'place': 'kitchen'}},))

@@ -1,9 +1,9 @@
 """The demo's sentences are none that the embedded checkpoint was trained on."""
 
-import re
-import sys
 from itertools import islice
 from pathlib import Path
+import re
+import sys
 
 import pytest
 

@@ -4,10 +4,10 @@ import math
 
 import pytest
 
+from gemma_node.demo.world import default_world
 from gemma_node.demo.world import NUM_BEAMS
 from gemma_node.demo.world import PLACES
 from gemma_node.demo.world import TaskState
-from gemma_node.demo.world import default_world
 
 
 def run(world, task, seconds=60.0):
