@@ -28,9 +28,9 @@ _RESTARTED = '_GEMMA_NODE_ROS_ENV'
 _WHEEL_RMW = 'rmw_fastrtps_cpp'
 
 
-def has_ros_wheels(prefix: str = sys.prefix) -> bool:
+def has_ros_wheels() -> bool:
     """Return whether rclpy was installed into this Python's prefix from pip wheels."""
-    return (Path(prefix) / 'share/ament_index/resource_index/packages/rclpy').is_file()
+    return (Path(sys.prefix) / 'share/ament_index/resource_index/packages/rclpy').is_file()
 
 
 def prepare_ros() -> None:
