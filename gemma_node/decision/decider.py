@@ -20,15 +20,14 @@ The engine is behind `Generator`. Called by the engine's thread only; knows no R
 
 from __future__ import annotations
 
-from array import array
 from collections import OrderedDict
+from collections.abc import Callable
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 import hashlib
 import math
 import re
-import sys
 import time
 from typing import Any
 from typing import Protocol
@@ -41,11 +40,14 @@ from gemma_node.core import Generation
 from gemma_node.core import GenerationProgress
 from gemma_node.core import GenerationResult
 from gemma_node.core import Observation
-from gemma_node.core import Outcome
 from gemma_node.core import Request
 from gemma_node.core import RobotSettings
 from gemma_node.core import ToolChoice
 from gemma_node.core import WorkerSettings
+from gemma_node.decision.answers import ids_digest
+from gemma_node.decision.answers import served
+from gemma_node.decision.answers import unserved
+from gemma_node.decision.answers import with_facts
 from gemma_node.decision.outcome import allowed_tools
 from gemma_node.decision.outcome import AllowedTools
 from gemma_node.decision.outcome import finish_error
@@ -54,6 +56,9 @@ from gemma_node.decision.outcome import read_output
 from gemma_node.decision.prompt import Conversation
 from gemma_node.decision.prompt import Prompt
 from gemma_node.decision.prompt import PromptWriter
+from gemma_node.decision.waiting import Arrival
+from gemma_node.decision.waiting import Session
+from gemma_node.decision.waiting import WaitingLine
 from gemma_node.errors import GemmaNodeError
 from gemma_node.errors import RequestError
 from gemma_node.text.chat_template import ChatTemplate
@@ -65,23 +70,17 @@ MAX_SESSIONS = 256
 # No vocabulary packs ordinary text denser; longer text is refused without encoding it.
 CHARACTERS_PER_TOKEN = 8
 _ID = re.compile(r'[0-9a-f]{32}')
-_REFUSALS = frozenset({
-    ErrorCode.INVALID_REQUEST,
-    ErrorCode.UNKNOWN_ROBOT,
-    ErrorCode.NOT_ALLOWED,
-    ErrorCode.CONTEXT_OVERFLOW,
-    ErrorCode.BUSY,
-    ErrorCode.SUPERSEDED,
-    ErrorCode.NOT_ACTIVE,
-    ErrorCode.LOCKED,
-})
+_WAITED_TEXTS = {
+    ErrorCode.CANCELED: 'the request was canceled before its turn came',
+    ErrorCode.DEADLINE_EXCEEDED: 'the deadline passed before its turn came',
+}
 
 
 class Generator(Protocol):
     """What the decider asks of an engine; one GenerationResult follows each submit."""
 
     def submit(self, generation: Generation) -> Any:
-        """Queue a generation; may return its GenerationResult when it cannot run."""
+        """Queue a generation; raises GemmaNodeError when it takes none."""
 
     def cancel(self, generation_id: str, code: ErrorCode = ErrorCode.CANCELED) -> Any:
         """End a generation; its result says `code`."""
@@ -91,21 +90,24 @@ class Generator(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Pending:
+class _Running:
+    """A request with the engine; `request` carries the results that its prompt tells."""
+
+    arrival: Arrival
     request: Request
-    conversation: Conversation
-    epoch: int
-    allowed: AllowedTools
     prompt: Prompt
     seed: int
+    wait_time: float
     encode_time: float
 
 
 class Decider:
     """
-    Turns requests into generations and their results into answers.
+    Turns requests into generations and their results into answers, exactly one each.
 
-    `vocab_size` is the model's, where it is larger than the tokenizer's. Raises TemplateError,
+    Requests of one session are answered one after the other; while `due` names one that waits,
+    the caller hands it to `resume`. `vocab_size` is the model's, where it is larger than the
+    tokenizer's; `clock` the one that the engine keeps deadlines by. Raises TemplateError,
     ConfigError or GrammarError for settings that could never be served.
     """
 
@@ -117,10 +119,12 @@ class Decider:
         generator: Generator,
         *,
         vocab_size: int = 0,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._tokenizer = tokenizer
         self._settings = settings
         self._generator = generator
+        self._clock = clock
         self._writer = PromptWriter(tokenizer, template)
         self._grammars = GrammarFactory(
             tokenizer.inner,
@@ -129,8 +133,9 @@ class Decider:
             special_ids=tokenizer.special_ids,
         )
         self._robots = {robot.name: robot for robot in settings.robots}
-        self._conversations: OrderedDict[tuple[str, str], Conversation] = OrderedDict()
-        self._pending: dict[str, _Pending] = {}
+        self._conversations: OrderedDict[Session, Conversation] = OrderedDict()
+        self._running: dict[str, _Running] = {}
+        self._waiting = WaitingLine()
         digest = hashlib.sha256(template.digest.encode())
         for robot in settings.robots:
             prefix = self._writer.prefix(robot)
@@ -140,50 +145,74 @@ class Decider:
         self.prompt_digest = digest.hexdigest()
 
     def submit(self, request: Request, observations: Sequence[Observation]) -> Answer | None:
-        """Start a generation, or return the answer to a request that cannot be served."""
+        """Start or queue a request, or return the answer to one that cannot be served."""
         try:
-            pending, generation = self._prepare(request, observations)
-            result = self._generator.submit(generation)
+            robot = self._check(request)
+            allowed = allowed_tools(request, robot.tools, self._settings.max_calls)
         except GemmaNodeError as error:
-            self._keep_results(request)
-            return _unserved(request, error, may_refuse=True)
-        self._pending[request.id] = pending
-        return self.on_result(result) if isinstance(result, GenerationResult) else None
+            conversation = self._conversations.get((request.robot, request.session))
+            if conversation is not None:
+                conversation.abandon(request)
+            return unserved(request, error)
+        conversation = self._conversation(robot, request.session)
+        arrival = Arrival(
+            request=request,
+            observations=tuple(observations),
+            allowed=allowed,
+            conversation=conversation,
+            epoch=conversation.epoch,
+            at=self._clock(),
+        )
+        if arrival.session not in self._open_sessions():
+            return self._start(arrival)
+        self._waiting.add(arrival)
+        return None
+
+    def due(self) -> str | None:
+        """Return the id of a waiting request whose turn has come or whose deadline passed."""
+        return self._waiting.due(self._clock(), self._busy_sessions())
+
+    def resume(self, request_id: str) -> Answer | None:
+        """Start a request that is due, or return its answer when it is late or cannot start."""
+        arrival = self._waiting.take(request_id)
+        if arrival is None:
+            return None
+        if self._clock() >= arrival.deadline:
+            return self._end_waiting(arrival, ErrorCode.DEADLINE_EXCEEDED)
+        return self._start(arrival)
 
     def on_result(self, result: GenerationResult) -> Answer:
         """Return the answer that a finished generation means, and keep its turn."""
-        pending = self._pending.pop(result.id, None)
-        if pending is None:
+        running = self._running.pop(result.id, None)
+        if running is None:
             raise RequestError(ErrorCode.RUNTIME_FAILURE, f'no request waits for {result.id!r}')
-        request, conversation = pending.request, pending.conversation
+        request, arrival = running.request, running.arrival
         try:
             error = finish_error(result)
             if error is not None:
                 raise error
-            meaning = read_output(result, request, pending.allowed, self._tokenizer)
+            meaning = read_output(result, request, arrival.allowed, self._tokenizer)
             if not request.keep:
-                conversation.abandon(request)
-            elif conversation.epoch == pending.epoch:
-                conversation.commit(request, result.token_ids, meaning.made)
+                _abandon(arrival)
+            elif not arrival.is_outdated:
+                arrival.conversation.commit(request, result.token_ids, meaning.made)
         except GemmaNodeError as error:
-            conversation.abandon(request)
+            _abandon(arrival)
             # A completion that is wrong is no refusal, whatever its code.
-            answer = _unserved(request, error, may_refuse=result.finish is not Finish.STOP)
+            answer = unserved(request, error, may_refuse=result.finish is not Finish.STOP)
             answer = replace(answer, text=free_text(result.token_ids, self._tokenizer))
         else:
-            answer = Answer(
-                request_id=request.id,
-                robot=request.robot,
-                outcome=meaning.outcome,
-                calls=meaning.calls,
-                text=meaning.text,
-                tool_probability=meaning.tool_probability,
-            )
-        return _with_facts(answer, pending, result)
+            answer = served(request, meaning)
+        return replace(
+            with_facts(answer, running.prompt, result),
+            seed=running.seed,
+            queue_time=running.wait_time + result.queue_time,
+            encode_time=running.encode_time,
+        )
 
     def on_progress(self, progress: GenerationProgress) -> Progress | None:
         """Return what may be told of a running request: free text only, nothing of a call."""
-        if progress.id not in self._pending:
+        if progress.id not in self._running:
             return None
         return Progress(
             request_id=progress.id,
@@ -193,14 +222,22 @@ class Decider:
             partial_text=free_text(progress.token_ids, self._tokenizer),
         )
 
-    def cancel(self, request_id: str, code: ErrorCode = ErrorCode.CANCELED) -> None:
-        """End a request in flight; its answer comes with the engine's result."""
-        if request_id in self._pending:
+    def cancel(self, request_id: str, code: ErrorCode = ErrorCode.CANCELED) -> Answer | None:
+        """End a request: a waiting one with the answer returned, a running one by the engine."""
+        arrival = self._waiting.take(request_id)
+        if arrival is not None:
+            return self._end_waiting(arrival, code)
+        if request_id in self._running:
             self._generator.cancel(request_id, code)
+        return None
 
     def reset(self, robot: str, session: str, keep_turns: int = 0) -> None:
-        """Forget a session's history but for its newest turns; robot '' means every robot."""
-        for (name, its_session), conversation in list(self._conversations.items()):
+        """
+        Forget a session's history but for its newest turns; robot '' means every robot.
+
+        Requests that came before are still answered, but their turns do not join the history.
+        """
+        for (name, its_session), conversation in self._conversations.items():
             if robot in ('', name) and session == its_session:
                 conversation.reset(keep_turns)
 
@@ -209,44 +246,55 @@ class Decider:
         conversation = self._conversations.get((robot, session))
         return conversation.history_turns if conversation else 0
 
-    def _prepare(
-        self, request: Request, observations: Sequence[Observation]
-    ) -> tuple[_Pending, Generation]:
-        started = time.perf_counter()
-        robot = self._check(request)
-        allowed = allowed_tools(request, robot.tools, self._settings.max_calls)
-        max_tokens = request.max_tokens or self._settings.max_tokens
-        conversation = self._conversation(robot, request.session)
-        prompt = self._fit(conversation, request, observations, allowed, max_tokens)
+    def _start(self, arrival: Arrival) -> Answer | None:
+        try:
+            running, generation = self._prepare(arrival)
+            self._generator.submit(generation)
+        except GemmaNodeError as error:
+            _abandon(arrival)
+            return unserved(arrival.request, error)
+        self._running[generation.id] = running
+        return None
+
+    def _end_waiting(self, arrival: Arrival, code: ErrorCode) -> Answer:
+        _abandon(arrival)
+        text = _WAITED_TEXTS.get(code, _WAITED_TEXTS[ErrorCode.CANCELED])
+        answer = unserved(arrival.request, RequestError(code, text))
+        return replace(answer, queue_time=self._clock() - arrival.at)
+
+    def _prepare(self, arrival: Arrival) -> tuple[_Running, Generation]:
+        started = self._clock()
+        settings, allowed = self._settings, arrival.allowed
+        max_tokens = arrival.request.max_tokens or settings.max_tokens
+        request, prompt = self._write(arrival, max_tokens)
         constraint = self._grammars.constraint(
             allowed.declarations, allowed.choice, allowed.max_calls
         )
-        seed = request.seed or self._settings.seed
+        seed = request.seed or settings.seed
         generation = Generation(
             id=request.id,
-            state_key=f'{robot.name}/{request.session}',
+            state_key='/'.join(arrival.session),
             prompt_ids=prompt.ids,
             cuts=prompt.cuts,
             max_tokens=max_tokens,
             stop_ids=self._tokenizer.stop_ids,
             constraint=constraint,
-            temperature=request.temperature or self._settings.temperature,
-            top_k=self._settings.top_k,
-            top_p=self._settings.top_p,
-            min_p=self._settings.min_p,
+            temperature=request.temperature or settings.temperature,
+            top_k=settings.top_k,
+            top_p=settings.top_p,
+            min_p=settings.min_p,
             seed=seed,
             priority=int(request.priority),
-            deadline=time.monotonic() + request.timeout_s if request.timeout_s > 0 else math.inf,
+            deadline=arrival.deadline,
             draft=request.draft,
         )
-        return _Pending(
+        return _Running(
+            arrival=arrival,
             request=request,
-            conversation=conversation,
-            epoch=conversation.epoch,
-            allowed=allowed,
             prompt=prompt,
             seed=seed,
-            encode_time=time.perf_counter() - started,
+            wait_time=started - arrival.at,
+            encode_time=self._clock() - started,
         ), generation
 
     def _check(self, request: Request) -> RobotSettings:
@@ -259,7 +307,7 @@ class Decider:
         problem = ''
         if not _ID.fullmatch(request.id):
             problem = f'the id {request.id[:64]!r} is not 32 lower-case hex digits'
-        elif request.id in self._pending:
+        elif request.id in self._running or request.id in self._waiting:
             problem = f'request {request.id} is being answered already'
         elif not request.text.strip() and not request.tool_results:
             problem = 'the text is empty'
@@ -279,22 +327,25 @@ class Decider:
             )
         return robot
 
-    def _fit(
-        self,
-        conversation: Conversation,
-        request: Request,
-        observations: Sequence[Observation],
-        allowed: AllowedTools,
-        max_tokens: int,
-    ) -> Prompt:
+    def _write(self, arrival: Arrival, max_tokens: int) -> tuple[Request, Prompt]:
+        """Return the prompt and the request as it tells it: with older results, if they fit."""
+        told = arrival.conversation.adopt(arrival.request)
+        try:
+            return told, self._fit(arrival, told, max_tokens)
+        except RequestError:
+            if told is arrival.request:
+                raise
+        return arrival.request, self._fit(arrival, arrival.request, max_tokens)
+
+    def _fit(self, arrival: Arrival, request: Request, max_tokens: int) -> Prompt:
         """Return the prompt, with less history where it would not fit; CONTEXT_OVERFLOW."""
         room = self._settings.context_tokens - max_tokens
-        notes = _notes(request, allowed)
-        prompt = conversation.build(request, observations, notes)
+        conversation, notes = arrival.conversation, _notes(arrival.allowed)
+        prompt = conversation.build(request, arrival.observations, notes)
         bare = len(prompt.ids) - prompt.history_tokens
         while bare <= room < len(prompt.ids) and prompt.history_turns:
             conversation.keep_turns(prompt.history_turns // 2)
-            prompt = conversation.build(request, observations, notes)
+            prompt = conversation.build(request, arrival.observations, notes)
             bare = len(prompt.ids) - prompt.history_tokens
         if len(prompt.ids) > room:
             raise RequestError(
@@ -317,66 +368,35 @@ class Decider:
         return f'{text}raise engine.context_tokens, or give the robot fewer tools and inputs'
 
     def _conversation(self, robot: RobotSettings, session: str) -> Conversation:
+        """Return a session's conversation; for a new one the longest unused are forgotten."""
         key = (robot.name, session)
         if key not in self._conversations:
+            open_sessions = self._open_sessions()
+            unused = [each for each in self._conversations if each not in open_sessions]
+            for each in unused[:max(len(self._conversations) + 1 - MAX_SESSIONS, 0)]:
+                del self._conversations[each]
             self._conversations[key] = self._writer.conversation(robot)
-            if len(self._conversations) > MAX_SESSIONS:
-                self._conversations.popitem(last=False)
         self._conversations.move_to_end(key)
         return self._conversations[key]
 
-    def _keep_results(self, request: Request) -> None:
-        """Have the tool results of an unserved request told by the session's next one."""
-        conversation = self._conversations.get((request.robot, request.session))
-        if conversation is not None:
-            conversation.abandon(request)
+    def _busy_sessions(self) -> set[Session]:
+        """Return the sessions of which a request is with the engine."""
+        return {each.arrival.session for each in self._running.values()}
+
+    def _open_sessions(self) -> set[Session]:
+        """Return the sessions of which a request is not yet answered."""
+        return {*self._busy_sessions(), *(each.session for each in self._waiting)}
 
 
-def ids_digest(ids: Sequence[int]) -> str:
-    """Return the sha256 of token ids as little-endian uint32, in hex."""
-    words = array('I', ids)
-    if sys.byteorder == 'big':
-        words.byteswap()
-    return hashlib.sha256(words.tobytes()).hexdigest()
+def _abandon(arrival: Arrival) -> None:
+    """Have the results that an unserved request carried told by the session's next one."""
+    if not arrival.is_outdated:
+        arrival.conversation.abandon(arrival.request)
 
 
-def _notes(request: Request, allowed: AllowedTools) -> list[str]:
+def _notes(allowed: AllowedTools) -> list[str]:
     """Return the line that says which tools are there now, when it is not all of them."""
     names = [tool.name for tool in allowed.declarations]
     if len(names) == len(allowed.robot_tools):
         return []
     return [f'tools available now: {", ".join(names) or "none"}']
-
-
-def _unserved(request: Request, error: GemmaNodeError, *, may_refuse: bool) -> Answer:
-    is_refusal = may_refuse and error.code in _REFUSALS
-    return Answer(
-        request_id=request.id,
-        robot=request.robot,
-        outcome=Outcome.REFUSED if is_refusal else Outcome.FAILED,
-        error_code=error.code,
-        error_msg=str(error),
-    )
-
-
-def _with_facts(answer: Answer, pending: _Pending, result: GenerationResult) -> Answer:
-    prompt = pending.prompt
-    return replace(
-        answer,
-        prompt_digest=ids_digest(prompt.ids),
-        output_digest=ids_digest(result.token_ids),
-        seed=pending.seed,
-        cache_source=result.cache_source,
-        prompt_tokens=len(prompt.ids),
-        cached_tokens=result.cached_tokens,
-        completion_tokens=len(result.token_ids),
-        forced_tokens=result.forced_tokens,
-        drafted_tokens=result.drafted_tokens,
-        history_turns=prompt.history_turns,
-        queue_time=result.queue_time,
-        encode_time=pending.encode_time,
-        prefill_time=result.prefill_time,
-        decode_time=result.decode_time,
-        grammar_mass_min=min(result.masses, default=math.nan),
-        input_tokens=prompt.input_tokens,
-    )

@@ -50,6 +50,9 @@ STILL_RUNNING = 'running'
 BUILTIN_DONE = 'ok'
 # Past a bound, history shrinks to this share of it, so that not every turn rebuilds it.
 _KEPT_SHARE = 0.75
+# Results that are told late: how many, and how much of each.
+_MAX_UNREAD = 16
+_MAX_UNREAD_CHARACTERS = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,11 +222,23 @@ class Conversation:
         if self._is_past_bounds(history):
             history = self._rebuild(self._newest_turns(history.turns))
         self._history = history
-        self._unread.clear()
+        for result in request.tool_results:
+            self._unread.pop(result.call_id, None)
+
+    def adopt(self, request: Request) -> Request:
+        """Return the request with the tool results that no turn in history tells yet."""
+        if not self._unread:
+            return request
+        own = {result.call_id: result for result in request.tool_results}
+        return replace(request, tool_results=tuple({**self._unread, **own}.values()))
 
     def abandon(self, request: Request) -> None:
-        """Remember the tool results of a request whose turn does not join the history."""
-        self._unread.update({result.call_id: result for result in request.tool_results})
+        """Remember, cut short, the newest results of a request whose turn joins no history."""
+        for result in request.tool_results:
+            self._unread.pop(result.call_id, None)
+            self._unread[result.call_id] = _shortened(result)
+        for call_id in list(self._unread)[:-_MAX_UNREAD]:
+            del self._unread[call_id]
 
     def keep_turns(self, num_turns: int) -> None:
         """Forget all but the newest turns."""
@@ -282,11 +297,9 @@ class Conversation:
 
     def _results(self, request: Request) -> tuple[str, ...]:
         """Return one text per call of the last turn, in the order the calls were made."""
-        told = self._told(request)
+        told = {result.call_id: result.text.strip() for result in request.tool_results}
         return tuple(
-            told[call.id].text.strip() if call.id in told
-            else BUILTIN_DONE if call.is_builtin
-            else STILL_RUNNING
+            told.get(call.id, BUILTIN_DONE if call.is_builtin else STILL_RUNNING)
             for call in self._open_calls()
         )
 
@@ -295,12 +308,9 @@ class Conversation:
         open_ids = {call.id for call in self._open_calls()}
         late = [
             f'Result of {result.name}: {result.text.strip()}'
-            for result in self._told(request).values() if result.call_id not in open_ids
+            for result in request.tool_results if result.call_id not in open_ids
         ]
         return '\n'.join([*late, request.text.strip() or FOLLOW_UP_TEXT])
-
-    def _told(self, request: Request) -> dict[str, ToolResult]:
-        return {**self._unread, **{result.call_id: result for result in request.tool_results}}
 
     def _open_calls(self) -> tuple[MadeCall, ...]:
         return self._history.turns[-1].calls if self._history.turns else ()
@@ -322,3 +332,9 @@ class Conversation:
 
     def _count_tokens(self, text: str) -> int:
         return len(self._tokenizer.encode_data(text))
+
+
+def _shortened(result: ToolResult) -> ToolResult:
+    if len(result.text) <= _MAX_UNREAD_CHARACTERS:
+        return result
+    return replace(result, text=result.text[:_MAX_UNREAD_CHARACTERS] + '…')

@@ -189,12 +189,25 @@ def test_results_of_a_request_that_failed_are_told_by_the_next(writer: PromptWri
     conversation.commit(ask('Go.'), call_ids(writer, 'go_to'), [go('a')])
     late_and_open = (result('a', 'arrived'), result('old', 'done', 'pick'))
     conversation.abandon(ask('', tool_results=late_and_open))
-    request = ask('And?')
+    request = conversation.adopt(ask('And?'))
     text = tail(writer, conversation, request)
     assert 'response:go_to{value:<|"|>arrived<|"|>}' in text
     assert 'Result of pick: done\nAnd?' in text
+    # One more comes while the model answers: it is no part of this turn.
+    conversation.abandon(ask('', tool_results=(result('new', 'gripped', 'pick'),)))
     conversation.commit(request, reply_ids(writer, 'Yes.'))
-    assert 'Result of' not in tail(writer, conversation, ask('More?'))
+    assert 'gripped' not in writer.tokenizer.decode(conversation.history_ids)
+    request = conversation.adopt(ask('More?'))
+    assert [told.call_id for told in request.tool_results] == ['new']
+
+
+def test_results_kept_for_later_are_few_and_short(writer: PromptWriter) -> None:
+    conversation = writer.conversation(robot())
+    for number in range(50):
+        conversation.abandon(ask('', tool_results=(result(str(number), 'x' * 10_000),)))
+    kept = conversation.adopt(ask('And?')).tool_results
+    assert [told.call_id for told in kept] == [str(number) for number in range(34, 50)]
+    assert all(len(told.text) < 500 for told in kept)
 
 
 def test_history_is_bounded_by_turns(writer: PromptWriter) -> None:
