@@ -278,9 +278,7 @@ class WorkerLoop:
         elif isinstance(frame, Cancel):
             if frame.request_id in self._open:
                 code = ErrorCode(frame.error_code)
-                answer = self._guarded(
-                    (frame.request_id,), decider.cancel, frame.request_id, code
-                )
+                answer = self._guarded((frame.request_id,), decider.cancel, frame.request_id, code)
                 if answer is not None:
                     self._answer(answer)
         elif isinstance(frame, ResetSession):
