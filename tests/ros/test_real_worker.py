@@ -47,23 +47,21 @@ from gemma_node.ros.names import LATCHED
 from gemma_node.ros.names import REQUESTS
 from gemma_node.worker.client import WorkerClient
 
-MODEL = os.environ.get('NODE_TEST_MODEL', '')
-PARAMETERS = f"""
+PARAMETERS = """
 /**:
   ros__parameters:
-    model: {{path: '{MODEL}'}}
     mode: auto
     deadline: 60.0
-    engine: {{num_threads: 1, context_tokens: 8192}}
-    decoding: {{max_tokens: 24}}
-    robots: {{r1: {{observations: {{odom: {{type: nav_msgs/msg/Odometry, max_age: 1.0}}}}}}}}
+    engine: {num_threads: 1, context_tokens: 8192}
+    decoding: {max_tokens: 24}
+    robots: {r1: {observations: {odom: {type: nav_msgs/msg/Odometry, max_age: 1.0}}}}
 """
 LONG_TEXT = 'the robot saw box 7 in room 41. ' * 400
 
 
 def test_timer_keeps_its_period_during_load_long_prefill_and_decode():
     world = World(active=False, worker_factory=WorkerClient, deadline=60.0,
-                  model={'path': MODEL}, engine={'num_threads': 1, 'context_tokens': 8192},
+                  engine={'num_threads': 1, 'context_tokens': 8192},
                   decoding={'max_tokens': 48})
     gaps = []
     last_s = [time.monotonic()]
