@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import lru_cache
 from itertools import islice
 import json
 import math
@@ -81,17 +82,27 @@ def validate_value(schema: Mapping[str, Any], value: Any) -> list[str]:
 def check_schema(schema: Mapping[str, Any], place: str) -> None:
     """Raise GrammarError if this is no JSON Schema 2020-12 of moderate size."""
     try:
-        size = len(json.dumps(schema, default=dict))
-        if size > MAX_SCHEMA_CHARACTERS:
-            raise GrammarError(
-                f'{place}: a schema of {size} characters; the limit is {MAX_SCHEMA_CHARACTERS}')
-        Draft202012Validator.check_schema(schema)
+        text = json.dumps(schema, default=dict, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise GrammarError(f'{place}: the schema is no plain JSON: {error}') from error
+    if len(text) > MAX_SCHEMA_CHARACTERS:
+        raise GrammarError(
+            f'{place}: a schema of {len(text)} characters; the limit is {MAX_SCHEMA_CHARACTERS}')
+    if problem := _schema_problem(text):
+        raise GrammarError(f'{place}{problem}')
+
+
+@lru_cache(maxsize=512)
+def _schema_problem(text: str) -> str:
+    # Checking against the metaschema takes longer than compiling; tools repeat over grammars.
+    try:
+        Draft202012Validator.check_schema(json.loads(text))
     except SchemaError as error:
-        where = '.'.join((place, *(str(part) for part in error.absolute_path)))
-        message = error.message[:MAX_MESSAGE_CHARACTERS]
-        raise GrammarError(f'{where}: not a JSON Schema: {message}') from error
-    except RecursionError as error:
-        raise GrammarError(f'{place}: the schema is nested too deeply') from error
+        place = ''.join(f'.{part}' for part in error.absolute_path)
+        return f'{place}: not a JSON Schema: {error.message[:MAX_MESSAGE_CHARACTERS]}'
+    except RecursionError:
+        return ': the schema is nested too deeply'
+    return ''
 
 
 def _check_values(value: Any, place: str, depth: int) -> Iterator[str]:

@@ -20,7 +20,7 @@ def _scaled(value: int, decimals: int) -> Decimal:
     return Decimal(value).scaleb(-decimals)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     st.integers(-2500, 2500), st.integers(-2500, 2500), st.integers(0, 3),
     st.booleans(), st.booleans(), st.data(),
@@ -48,7 +48,7 @@ def test_pattern_matches_exactly_the_numbers_in_the_range(
         assert _matches(pattern, text) == expected, (text, pattern)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.data(), st.integers(-10**6, 10**6), st.integers(0, 10**6), st.integers(0, 6))
 @example(None, 0, 0, 0)
 def test_every_match_is_a_json_number_within_the_range(data, a, width, decimals):
