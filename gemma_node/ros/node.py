@@ -114,11 +114,11 @@ class GemmaNode(LifecycleNode):
         runtime = Runtime(self, settings, self._worker_factory, self._guard, self._steady)
         try:
             runtime.create()
+            parameters.settle(self, settings)
         except BaseException:
             self._stopping += runtime.destroy()
             raise
         self._runtime = runtime
-        parameters.settle(self, settings)
         if self._decide is None:
             self._decide = DecideServer(self, self._guard, self._flow)
         self.get_logger().info(

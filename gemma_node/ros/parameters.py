@@ -71,9 +71,7 @@ def settle(node: Node, settings: NodeSettings) -> None:
         if not node.has_parameter(name):
             node.declare_parameter(name, parameter.value, descriptor, ignore_override=True)
         elif not node.describe_parameter(name).read_only:
-            node.set_descriptor(name, ParameterDescriptor(dynamic_typing=True))
-            node.set_parameters([parameter])
-            node.set_descriptor(name, descriptor)
+            node.set_descriptor(name, descriptor, parameter.get_parameter_value())
 
 
 def _values(node: Node) -> dict[str, Any]:
