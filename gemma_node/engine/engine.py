@@ -333,7 +333,10 @@ class Engine:
             self._runner.clear(sequence.lane)
             self._fail(sequence, ErrorCode.RUNTIME_FAILURE, error)
         except Exception as error:
-            self._fail(sequence, ErrorCode.RUNTIME_FAILURE, error)
+            # torch reports a failed allocation on a CPU as a plain RuntimeError.
+            no_room = isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+            code = ErrorCode.OUT_OF_MEMORY if no_room else ErrorCode.RUNTIME_FAILURE
+            self._fail(sequence, code, error)
 
     def _fail(self, sequence: Sequence, code: ErrorCode, error: BaseException) -> None:
         text = f'{type(error).__name__}: {error}'

@@ -279,14 +279,20 @@ def test_logits_that_are_not_finite_fail_and_the_lane_recovers(
     assert again.token_ids == expected.token_ids
 
 
+@pytest.mark.parametrize('huge', [False, True])
 def test_memory_that_runs_out_is_named_and_others_go_on(
-    make_driver: Callable[..., Any], tokens: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+    make_driver: Callable[..., Any],
+    tokens: tuple[int, ...],
+    monkeypatch: pytest.MonkeyPatch,
+    huge: bool,
 ) -> None:
     driver = make_driver()
     run_tile = driver.engine._runner.prefill_tile
 
     def fail_once(lane: int, ids: list[int], *more: Any) -> Any:
         if ids[0] == tokens[500]:
+            if huge:
+                torch.empty(1 << 60, dtype=torch.uint8)
             raise MemoryError('no room')
         return run_tile(lane, ids, *more)
 
