@@ -16,8 +16,9 @@
 A checkpoint's own chat template, rendered so that data never passes through it.
 
 Every piece of data is handed over as a mark: a number in private-use characters that survives
-trim, upper and sorting. The template may only append: what it wrote before must stay an exact
-prefix. Knows nothing of token ids.
+trim, upper and sorting. The template may only append: what it wrote of a conversation must stay
+an exact prefix. A generation prompt may end in an empty thought, which the history leaves out.
+Knows nothing of token ids.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ Message = Mapping[str, Any]
 
 CALL_OPEN = '<|tool_call>'
 CALL_CLOSE = '<tool_call|>'
+_EMPTY_THOUGHT = re.compile(r'<\|channel>\w*\s*<channel\|>\s*')
 _MARK = re.compile('\ue00a([\ue000-\ue009]+)\ue00b')
 _TO_PRIVATE = str.maketrans('0123456789', ''.join(chr(0xE000 + i) for i in range(10)))
 _FROM_PRIVATE = str.maketrans(''.join(chr(0xE000 + i) for i in range(10)), '0123456789')
@@ -205,28 +207,32 @@ class Transcript:
         """
         Append `messages` and the model's turn: `calls` as (id, tool), or `reply` (a mark).
 
-        Returns the longer transcript and what `ask` appended to this one.
+        Returns the longer transcript and what precedes the model's own words in it: what `ask`
+        appends to this one, less an empty thought.
         """
-        suffix = self.ask(messages)
-        asked = self.text + suffix
         turn = model_turn(calls, reply)
-        tail = self._appended([*messages, turn], asked, generation=False)
+        tail = self._appended([*messages, turn], self.text, generation=False)
+        opening, found, rest = tail.partition(CALL_OPEN if calls else reply)
+        written = found + rest
         if calls:
-            end = tail.rfind(CALL_CLOSE) + len(CALL_CLOSE)
+            end = written.rfind(CALL_CLOSE) + len(CALL_CLOSE)
             sound = (
-                tail.startswith(CALL_OPEN)
-                and tail.count(CALL_OPEN) == tail.count(CALL_CLOSE) == len(calls)
-                and not _MARK.search(tail)
+                written.count(CALL_OPEN) == written.count(CALL_CLOSE) == len(calls)
+                and not _MARK.search(written)
             )
         else:
             end = len(reply)
-            sound = tail.startswith(reply) and tail.count(reply) == 1
-        if not sound:
+            sound = written.count(reply) == 1
+        asked = self.ask(messages)
+        thought = asked.removeprefix(opening)
+        if not sound or (thought and not _EMPTY_THOUGHT.fullmatch(thought)):
             what = 'calls' if calls else 'reply'
-            raise TemplateError(f"the chat template does not write the model's {what} once and "
-                                f'right after the generation prompt, but {_excerpt(tail)}')
+            raise TemplateError(
+                f"the chat template does not write the model's {what} once and right after the "
+                f'generation prompt {_excerpt(asked[-40:])}, but {_excerpt(tail)}'
+            )
         grown = (*self.messages, *messages, turn)
-        return replace(self, messages=grown, text=asked + tail[:end]), suffix
+        return replace(self, messages=grown, text=self.text + opening + written[:end]), opening
 
     def _appended(self, messages: Sequence[Message], old: str, *, generation: bool) -> str:
         full = self.template.render(

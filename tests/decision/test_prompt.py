@@ -125,6 +125,84 @@ def test_earlier_ids_are_kept_over_twenty_turns(writer: PromptWriter) -> None:
     assert conversation.history_turns == 20
 
 
+THOUGHT = '<|channel>thought\n<channel|>'
+
+
+@pytest.fixture(params=['', THOUGHT], ids=['plain', 'thought'])
+def flavoured(tokenizer: Tokenizer, request: pytest.FixtureRequest) -> PromptWriter:
+    """Return a writer whose template ends its generation prompt in nothing or an empty thought."""
+    thought = request.param.replace('\n', '\\n')
+    opening = "{{- '<|turn>model\\n%s' -}}"
+    source = TEMPLATE.read_text().replace(opening % '', opening % thought)
+    assert source.count(THOUGHT.replace('\n', '\\n')) == bool(thought)
+    return PromptWriter(tokenizer, ChatTemplate(source))
+
+
+def test_prompt_is_what_the_template_itself_makes_of_the_conversation(
+    flavoured: PromptWriter
+) -> None:
+    """Calls, results, replies and a new request, against one rendering with the data in it."""
+    conversation = flavoured.conversation(robot(tools=()))
+    conversation.commit(
+        ask('Fetch it.'), call_ids(flavoured, 'go_to', 'pick'), [go('a'), go('b', 'pick')]
+    )
+    told = ask('And?', tool_results=(result('a', 'arrived'), result('b', 'gripped', 'pick')))
+    conversation.commit(told, reply_ids(flavoured, 'I have it.'))
+    conversation.commit(ask('Go.'), call_ids(flavoured, 'go_to'), [go('c')])
+    last = ask('Well?', tool_results=(result('c', 'failed'),))
+    arguments = {'go_to': {'place': 'dock'}, 'pick': {'object': 'cup'}}
+
+    def calls(*made: tuple[str, str]) -> dict[str, Any]:
+        return {'role': 'assistant', 'tool_calls': [
+            {'id': i, 'type': 'function', 'function': {'name': n, 'arguments': arguments[n]}}
+            for i, n in made
+        ]}
+
+    messages = [
+        {'role': 'system', 'content': robot().system_prompt},
+        {'role': 'user', 'content': 'Fetch it.'},
+        calls(('a', 'go_to'), ('b', 'pick')),
+        {'role': 'tool', 'tool_call_id': 'a', 'content': 'arrived'},
+        {'role': 'tool', 'tool_call_id': 'b', 'content': 'gripped'},
+        {'role': 'user', 'content': 'And?'},
+        {'role': 'assistant', 'content': 'I have it.'},
+        {'role': 'user', 'content': 'Go.'},
+        calls(('c', 'go_to')),
+        {'role': 'tool', 'tool_call_id': 'c', 'content': 'failed'},
+        {'role': 'user', 'content': 'Observations: none\n\nWell?'},
+    ]
+    prompt = conversation.build(last, [])
+    expected = flavoured.template.render(messages, [], generation=True)
+    assert flavoured.tokenizer.decode(prompt.ids) == expected
+    assert list(prompt.ids) == flavoured.tokenizer.encode_markup(expected)
+
+
+def test_an_empty_thought_ends_each_prompt_and_never_enters_the_history(
+    flavoured: PromptWriter
+) -> None:
+    conversation = flavoured.conversation(robot(history_turns=99, history_tokens=99999))
+    tokenizer = flavoured.tokenizer
+    opening = tuple(tokenizer.encode_markup('<|turn>model\n'))
+    thought = tuple(tokenizer.encode_markup(THOUGHT))
+    has_thought = flavoured.template.render([], [], generation=True).endswith(THOUGHT)
+    pending: tuple[ToolResult, ...] = ()
+    for turn in range(12):
+        request = ask(f'Sentence {turn}', tool_results=pending)
+        history = conversation.history_ids
+        prompt = conversation.build(request, [battery(0.5)])
+        assert prompt.ids[:prompt.cuts[-1]] == history
+        end = (*opening, *thought) if has_thought else opening
+        assert prompt.ids[-len(end):] == end
+        # Ids that no encoder would produce: kept as generated, not encoded again.
+        output = (401, 402, 403) if turn % 2 else call_ids(flavoured, 'go_to')
+        conversation.commit(request, output, [] if turn % 2 else [go(str(turn))])
+        kept = (*opening, *output)
+        assert conversation.history_ids[:len(history)] == history
+        assert conversation.history_ids[-len(kept):] == kept
+        pending = () if turn % 2 else (result(str(turn), 'arrived'),)
+    assert tokenizer.special_id('<|channel>') not in conversation.history_ids
+
+
 def test_observations_never_enter_the_history(writer: PromptWriter) -> None:
     conversation = writer.conversation(robot())
     request = ask('How full is it?')

@@ -199,6 +199,56 @@ def test_another_template_that_only_appends_is_accepted() -> None:
     ChatTemplate(PLAIN).probe()
 
 
+@pytest.mark.parametrize('thought', ['<|channel>thought\\n<channel|>', '<|channel><channel|>\\n'])
+def test_an_empty_thought_in_the_generation_prompt_is_left_out_of_the_history(
+    thought: str
+) -> None:
+    template = ChatTemplate(
+        SOURCE.replace("'<|turn>model\\n' -}}", f"'<|turn>model\\n{thought}' -}}}}")
+    )
+    template.probe()
+    thought = thought.replace('\\n', '\n')
+    transcript = template.begin([{'role': 'system', 'content': mark(1)}], TOOLS)
+    user = {'role': 'user', 'content': mark(2)}
+    assert transcript.ask([user]) == f'{mark(2)}<turn|>\n<|turn>model\n{thought}'
+    replied, opening = transcript.answer([user], reply=mark(3))
+    assert opening == f'{mark(2)}<turn|>\n<|turn>model\n'
+    assert replied.text == transcript.text + opening + mark(3)
+    called, opening = transcript.answer([user], [('a', 'move_to')])
+    assert called.text == transcript.text + opening + '<|tool_call>call:move_to{}<tool_call|>'
+    results = [tool_turn('a', 'move_to', mark(3)), {'role': 'user', 'content': mark(4)}]
+    asked = called.ask(results)
+    assert asked.startswith('<|tool_response>response:move_to{')
+    assert asked.endswith(f'{mark(4)}<turn|>\n<|turn>model\n{thought}')
+    _, opening = called.answer(results, [('b', 'grasp')])
+    assert asked == opening + thought
+
+
+def thoughtful(where: str) -> ChatTemplate:
+    """Return a template with empty thoughts in the generation prompt and in some old turns."""
+    thought = "{{- '<|channel>thought\\n<channel|>' -}}"
+    source = PLAIN.replace('+ message.content -}}\n    {%- if loop.first', (
+        f"-}}}}{{%- if message.role == 'assistant' and {where} -%}}{thought}{{%- endif -%}}"
+        '{{- message.content -}}\n    {%- if loop.first'
+    )).replace("{{- '<|turn>assistant\\n' -}}", "{{- '<|turn>assistant\\n' -}}" + thought)
+    assert source.count(thought) == 2
+    return ChatTemplate(source)
+
+
+def test_an_empty_thought_in_every_model_turn_stays_in_the_history() -> None:
+    template = thoughtful('true')
+    template.probe()
+    user = {'role': 'user', 'content': mark(1)}
+    transcript, opening = template.begin([], ()).answer([user], reply=mark(2))
+    assert opening.endswith('<|channel>thought\n<channel|>')
+    assert transcript.text.endswith(f'{opening}{mark(2)}')
+
+
+def test_an_empty_thought_that_later_vanishes_is_refused() -> None:
+    with pytest.raises(TemplateError, match='rewrites earlier text'):
+        thoughtful('loop.last').probe()
+
+
 @pytest.mark.parametrize(('old', 'new', 'reason'), [
     # Only the newest messages are shown.
     ('in messages -%}', 'in messages[-3:] -%}', 'rewrites earlier text'),
@@ -220,10 +270,14 @@ def test_another_template_that_only_appends_is_accepted() -> None:
     # The system text is repeated at the end.
     ('{%- if add_generation_prompt -%}', '{{- messages[0].content -}}'
      '{%- if add_generation_prompt -%}', 'repeats earlier messages'),
-    # An empty thought stands before new words, but not before old ones.
-    ("{{- '<|turn>assistant\\n' -}}",
-     "{{- '<|turn>assistant\\n<|channel>thought\\n<channel|>' -}}",
-     'rewrites earlier text'),
+    # Something else than an empty thought stands before new words, but not before old ones.
+    *[("{{- '<|turn>assistant\\n' -}}", f"{{{{- '{prompt}' -}}}}", "model's reply") for prompt in (
+        '<|turn>assistant\\nSure: ',
+        '<|turn>assistant\\n<|channel>thought\\n',
+        '<|turn>assistant\\n<|channel>thought\\nHm.<channel|>',
+        '<|turn>assistant\\n<|channel>thought\\n<channel|>Sure: ',
+        '<|channel>thought\\n<channel|><|turn>assistant\\n',
+    )],
     # Tools are not shown.
     ('{{- tools | tojson -}}', '', 'leaves out the tools'),
     ('{{- tools | tojson -}}', '{{- tools | tojson(ensure_ascii=true) -}}', 'exactly once'),
