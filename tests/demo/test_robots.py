@@ -1,12 +1,12 @@
 """The simulated robots over real DDS: topics come, goals end, cancels are confirmed."""
 
+import itertools
 import time
 
 import pytest
 
 rclpy = pytest.importorskip('rclpy')
 
-import itertools
 
 from action_msgs.msg import GoalStatus  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
