@@ -59,7 +59,7 @@ _FACT_FIELDS = ('package_version', 'model', 'checkpoint_digest', 'recipe', 'roun
 
 
 class Outbox:
-    """The node's own publishers. `record(decision, total_time)` counts for the status."""
+    """The node's own publishers. `record` counts decisions for the status."""
 
     def __init__(
         self, node: Node, dispatch: Dispatch, modes: Modes,
@@ -95,7 +95,7 @@ class Outbox:
         verdicts: Sequence[Verdict], goals: Sequence[Goal | None], robot: Robot | None, *,
         accepted_s: float, timeout_s: float, lifetime_s: float,
     ) -> Decision:
-        """Return the Decision of an answer, complete but for nothing."""
+        """Return the whole Decision of an answer, stamped now."""
         decision = decision_of(answer, request)
         now_ns = self._node.get_clock().now().nanoseconds
         decision.header.stamp = time_message(now_ns)
