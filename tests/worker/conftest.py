@@ -28,6 +28,7 @@ import pytest
 from gemma_node.core import Request
 from gemma_node.core import WorkerSettings
 from gemma_node.worker.client import AnswerEvent
+from gemma_node.worker.client import FailedEvent
 from gemma_node.worker.client import ReadyEvent
 from gemma_node.worker.client import StatsEvent
 from gemma_node.worker.client import WorkerClient
@@ -88,7 +89,9 @@ class Harness:
         return self
 
     def ready(self, count=1):
-        self.events.wait_for(ReadyEvent, count)
+        of = self.events.of
+        self.events.wait(lambda: len(of(ReadyEvent)) >= count or of(FailedEvent), 60.0)
+        assert not of(FailedEvent), of(FailedEvent)
         return self
 
     def submit(self, text, robot='', observations=(), **fields):
