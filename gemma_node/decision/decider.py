@@ -85,6 +85,9 @@ class Generator(Protocol):
     def cancel(self, generation_id: str, code: ErrorCode = ErrorCode.CANCELED) -> Any:
         """End a generation; its result says `code`."""
 
+    def forget(self, state_key: str) -> Any:
+        """Drop what is kept of this key's prompts, but for prefixes that all share."""
+
     def stats(self) -> EngineStats:
         """Return the counters."""
 
@@ -187,6 +190,8 @@ class Decider:
         if running is None:
             raise RequestError(ErrorCode.RUNTIME_FAILURE, f'no request waits for {result.id!r}')
         request, arrival = running.request, running.arrival
+        if arrival.is_outdated:
+            self._generator.forget(_state_key(arrival.session))
         try:
             error = finish_error(result)
             if error is not None:
@@ -237,9 +242,10 @@ class Decider:
 
         Requests that came before are still answered, but their turns do not join the history.
         """
-        for (name, its_session), conversation in self._conversations.items():
-            if robot in ('', name) and session == its_session:
+        for key, conversation in self._conversations.items():
+            if robot in ('', key[0]) and session == key[1]:
                 conversation.reset(keep_turns)
+                self._generator.forget(_state_key(key))
 
     def history_turns(self, robot: str, session: str = '') -> int:
         """Return how many turns a session's next prompt will show."""
@@ -273,7 +279,7 @@ class Decider:
         seed = request.seed or settings.seed
         generation = Generation(
             id=request.id,
-            state_key='/'.join(arrival.session),
+            state_key=_state_key(arrival.session),
             prompt_ids=prompt.ids,
             cuts=prompt.cuts,
             max_tokens=max_tokens,
@@ -375,6 +381,7 @@ class Decider:
             unused = [each for each in self._conversations if each not in open_sessions]
             for each in unused[:max(len(self._conversations) + 1 - MAX_SESSIONS, 0)]:
                 del self._conversations[each]
+                self._generator.forget(_state_key(each))
             self._conversations[key] = self._writer.conversation(robot)
         self._conversations.move_to_end(key)
         return self._conversations[key]
@@ -386,6 +393,11 @@ class Decider:
     def _open_sessions(self) -> set[Session]:
         """Return the sessions of which a request is not yet answered."""
         return {*self._busy_sessions(), *(each.session for each in self._waiting)}
+
+
+def _state_key(session: Session) -> str:
+    """Return the key of a session's states; a robot's default session has the robot's name."""
+    return '/'.join(filter(None, session))
 
 
 def _abandon(arrival: Arrival) -> None:

@@ -256,6 +256,35 @@ def test_requests_from_before_a_reset_see_no_history_and_do_not_join_it(
     assert decider.history_turns('alpha') == 1
 
 
+def test_a_reset_drops_the_states_that_the_engine_keeps_of_the_session(
+    decider: Decider, engine: FakeEngine
+) -> None:
+    first, other, beta = ask('Go.'), ask('Go.', session='night'), ask('Go.', robot='beta')
+    for request in (first, other, beta):
+        decide(decider, engine, request, 'Yes.')
+    keys = [engine.generations[request.id].state_key for request in (first, other, beta)]
+    # The node looks a robot's context up in the counters by its name.
+    assert keys == ['alpha', 'alpha/night', 'beta']
+    decider.reset('alpha', '', 1)
+    assert engine.forgotten == ['alpha']
+    decider.reset('', '')
+    assert engine.forgotten == ['alpha', 'alpha', 'beta']
+
+
+def test_states_kept_by_a_generation_that_a_reset_outran_are_dropped_too(
+    decider: Decider, engine: FakeEngine
+) -> None:
+    before, after = ask('Go.'), ask('Go.')
+    submit(decider, before)
+    decider.reset('alpha', '')
+    engine.forgotten.clear()
+    finish(decider, engine, before)
+    assert engine.forgotten == [engine.generations[before.id].state_key]
+    submit(decider, after)
+    finish(decider, engine, after)
+    assert len(engine.forgotten) == 1
+
+
 def test_results_of_requests_that_never_started_are_told_by_the_next(
     decider: Decider, engine: FakeEngine, clock: Clock
 ) -> None:
@@ -316,6 +345,7 @@ def test_a_session_with_open_requests_is_never_forgotten(
     assert finish(decider, engine, running).history_turns == 1
     assert finish(decider, engine, waiting).history_turns == 2
     assert decider.history_turns('alpha', '0') == 0
+    assert engine.forgotten[:2] == ['alpha/0', 'alpha/1']
 
 
 @pytest.mark.parametrize('seed', range(20))

@@ -32,10 +32,13 @@ from gemma_node.core import Outcome
 from gemma_node.core import Priority
 from gemma_node.core import Request
 from gemma_node.core import RobotSettings
+from gemma_node.core import ToolChoice
+from gemma_node.core import ToolDeclaration
 from gemma_node.core import WorkerSettings
 from gemma_node.worker.frames import Answered
 from gemma_node.worker.frames import Cancel
 from gemma_node.worker.frames import FrameSocket
+from gemma_node.worker.frames import Heartbeat
 from gemma_node.worker.frames import Hello
 from gemma_node.worker.frames import Progress
 from gemma_node.worker.frames import Ready
@@ -44,6 +47,11 @@ from gemma_node.worker.frames import Stop
 from gemma_node.worker.frames import Submit
 from gemma_node.worker.link import DEFAULT_ASSEMBLER
 from gemma_node.worker.loop import WorkerLoop
+
+# With this one call required, even a random model ends by itself.
+GO = ToolDeclaration(name='go', description='Go.', parameters={
+    'type': 'object', 'properties': {}, 'additionalProperties': False,
+})
 
 
 @pytest.fixture
@@ -57,8 +65,8 @@ def frames(random_checkpoint):
     thread.start()
     frames = FrameSocket(ours)
     frames.send(Hello(WorkerSettings(
-        robots=(RobotSettings(name='r1', system_prompt='', tools=()),),
-        model_path=str(random_checkpoint), num_threads=1, lanes=2, max_tokens=8,
+        robots=(RobotSettings(name='r1', system_prompt='', tools=(GO,)),),
+        model_path=str(random_checkpoint), num_threads=1, lanes=2, max_tokens=32, max_calls=1,
     )))
     receive(frames, Ready)
     yield frames
@@ -76,6 +84,7 @@ def receive(frames, kind):
 
 
 def submit(frames, number, text='Hello.', **fields):
+    fields = {'tool_choice': ToolChoice.REQUIRED, **fields}
     request = Request(id=f'{number:032x}', robot='r1', text=text, **fields)
     frames.send(Submit(request, ()))
 
@@ -100,9 +109,8 @@ def test_requests_of_one_session_are_answered_in_turn(frames):
     assert list(got).index(1) < list(got).index(4) < list(got).index(2)
     assert got[5].error_code is ErrorCode.CANCELED
     assert got[3].error_code is ErrorCode.DEADLINE_EXCEEDED
-    # A random model may run to its last token; then its turn is not kept.
-    kept = [number for number in (1, 4) if got[number].outcome is Outcome.REPLY]
-    assert got[2].history_turns == len(kept) and got[6].history_turns == 0
+    assert all(got[number].outcome is Outcome.TOOL_CALL for number in (1, 2, 4, 6))
+    assert [got[number].history_turns for number in (1, 4, 2, 6)] == [0, 1, 2, 0]
 
 
 def test_an_idle_worker_sleeps_until_a_frame_comes(frames):
@@ -125,3 +133,20 @@ def test_waiting_requests_outlive_a_reset_and_a_cancel_of_the_running_one(frames
     got = answers(frames, 2)
     assert list(got) == [1, 2] and got[1].error_code is ErrorCode.CANCELED
     assert got[2].history_turns == 0
+
+
+def test_a_reset_frees_what_the_engine_keeps_of_the_session(frames):
+    def kept(wanted):
+        """Return the rows kept by session as soon as these sessions, and no other, have some."""
+        deadline = time.monotonic() + 10
+        while set(held := receive(frames, Heartbeat).stats.context_tokens) != wanted:
+            assert time.monotonic() < deadline, held
+        return held
+
+    for number in (1, 2):
+        submit(frames, number, 'Hello. ' * 100)
+        submit(frames, 10 + number, 'Hello. ' * 100, session='night')
+    answers(frames, 4)
+    assert min(kept({'r1', 'r1/night'}).values()) > 0
+    frames.send(ResetSession('', 'night'))
+    kept({'r1'})
