@@ -33,7 +33,6 @@ from typing import Any
 from typing import Protocol
 
 from gemma_node.core import Answer
-from gemma_node.core import EngineStats
 from gemma_node.core import ErrorCode
 from gemma_node.core import Finish
 from gemma_node.core import Generation
@@ -77,7 +76,7 @@ _WAITED_TEXTS = {
 
 
 class Generator(Protocol):
-    """What the decider asks of an engine; one GenerationResult follows each submit."""
+    """What the decider asks of an engine; one GenerationResult follows each accepted submit."""
 
     def submit(self, generation: Generation) -> Any:
         """Queue a generation; raises GemmaNodeError when it takes none."""
@@ -87,9 +86,6 @@ class Generator(Protocol):
 
     def forget(self, state_key: str) -> Any:
         """Drop what is kept of this key's prompts, but for prefixes that all share."""
-
-    def stats(self) -> EngineStats:
-        """Return the counters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
