@@ -15,6 +15,7 @@ export PATH="$venv/bin:$PATH" AMENT_PREFIX_PATH="$venv" CMAKE_PREFIX_PATH="$venv
   exit 1
 }
 
+# Both variants build in one folder: they differ in how they install, not in what is compiled.
 workspace=$(mktemp -d)
 trap 'rm -rf "$workspace"' EXIT
 
@@ -27,7 +28,7 @@ build() {
   (
     cd "$base"
     colcon --log-base "$base/log" build "${options[@]}" --paths "$root" \
-      --build-base "$base/build" --install-base "$base/install" --event-handlers console_stderr- \
+      --build-base "$workspace/build" --install-base "$base/install" --event-handlers console_stderr- \
       --cmake-args "-DPython3_EXECUTABLE=$venv/bin/python" -DBUILD_TESTING=OFF \
       "-DCMAKE_PROJECT_gemma_node_INCLUDE=$root/cmake/pip_underlay.cmake"
   ) || {

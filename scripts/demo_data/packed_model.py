@@ -59,7 +59,8 @@ def mask_rule(layout: Layout, window: int | None) -> MaskRule:
         same = layout.parts[b, q] == layout.parts[b, k]
         visible = (q >= k) & (same | (layout.parts[b, k] == layout.homes[b, q]))
         if window is not None:
-            visible &= layout.positions[b, q] - layout.positions[b, k] < window
+            near = layout.positions[b, q] - layout.positions[b, k] < window
+            visible = visible & near
         return visible
 
     return is_visible
