@@ -21,11 +21,11 @@ compares them). Everything here is plain data: it goes through msgpack frames un
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
 from enum import IntEnum
+import math
 from typing import Any
 from typing import Protocol
 

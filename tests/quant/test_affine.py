@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from gemma_node.quant.affine import BITS
-from gemma_node.quant.affine import GROUP_SIZES
 from gemma_node.quant.affine import dequantize
+from gemma_node.quant.affine import GROUP_SIZES
 from gemma_node.quant.affine import pack
 from gemma_node.quant.affine import quantize
 from gemma_node.quant.affine import unpack
