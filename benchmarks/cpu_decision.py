@@ -1,0 +1,223 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Decisions a second on this CPU, beside transformers on the same checkpoint in the same run.
+
+    .venv/bin/python benchmarks/cpu_decision.py --out benchmarks/results/cpu_decision.json
+
+Decisions go through the whole worker (render, tokenise, grammar, engine, validate) on the demo's
+tools; the speeds of prefill and decode are the engine's alone. The peer gets the same prompt ids,
+a key-value cache, the same number of threads, and the faster of its dtypes and attentions.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from itertools import count
+import json
+from pathlib import Path
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from typing import Any
+import uuid
+
+import torch
+import transformers
+
+import gemma_node
+from gemma_node.assemble import assemble
+from gemma_node.assemble import Assembly
+from gemma_node.assemble import checkpoint_folder
+from gemma_node.core import Answer
+from gemma_node.core import Generation
+from gemma_node.core import GenerationResult
+from gemma_node.core import Observation
+from gemma_node.core import Request
+from gemma_node.demo.script import load_steps
+from gemma_node.policy.settings import from_mapping
+from gemma_node.policy.settings import to_worker_settings
+from gemma_node.replay.plan import read_parameters
+from gemma_node.tools.catalogue import load_catalogue
+
+ROOT = Path(__file__).resolve().parents[1]
+NUM_TOKENS = 64
+REPEATS = 5
+
+
+def main() -> None:
+    """Measure and write the result file."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--out', type=Path, required=True)
+    parser.add_argument('--threads', type=int, default=1)
+    arguments = parser.parse_args()
+    settings = from_mapping(read_parameters(ROOT / 'config' / 'gemma_node.yaml'))
+    catalogue = load_catalogue(ROOT / 'config' / 'tools.yaml')
+    torch.set_num_threads(arguments.threads)
+    assembly = assemble(to_worker_settings(settings, catalogue), lambda _share, _text: None)
+    torch.set_num_threads(arguments.threads)
+    prompts: list[tuple[int, ...]] = []
+    with torch.inference_mode():
+        result = {
+            'decisions': decisions(assembly, prompts),
+            'engine': engine_speed(assembly, prompts[0]),
+            'transformers': peer_speed(prompts[0]),
+        }
+    peer = result['transformers']
+    result['ratio'] = {
+        'decode': round(result['engine']['decode_tokens_per_second']
+                        / max(entry['decode_tokens_per_second'] for entry in peer.values()), 2),
+        'prefill': round(result['engine']['prefill_tokens_per_second']
+                         / max(entry['prefill_tokens_per_second'] for entry in peer.values()), 2),
+    }
+    arguments.out.write_text(json.dumps(described(result, arguments.threads), indent=1) + '\n')
+    sys.stdout.write(arguments.out.read_text())
+
+
+def decisions(assembly: Assembly, prompts: list[tuple[int, ...]]) -> dict[str, Any]:
+    """Return cold and warm latencies [ms] over the demo's sentences, each asked of one robot."""
+    submit = assembly.engine.submit
+
+    def recording(generation: Generation) -> None:
+        prompts.append(generation.prompt_ids)
+        submit(generation)
+
+    assembly.engine.submit = recording  # type: ignore[method-assign]
+    cold, warm, cached = [], [], []
+    for index, step in enumerate(load_steps()):
+        for name, kept in (('cold', cold), ('warm', warm)):
+            if name == 'cold':
+                assembly.decider.reset('', '')
+                assembly.engine.forget('')
+                _drop_states(assembly)
+            started = time.perf_counter()
+            answer = ask(assembly, 'r1', step.say, seed=index)
+            kept.append(1e3 * (time.perf_counter() - started))
+            if name == 'warm':
+                cached.append(answer.cached_tokens / max(1, answer.prompt_tokens))
+    assembly.engine.submit = submit  # type: ignore[method-assign]
+    return {
+        'cold_median_ms': round(statistics.median(cold), 1),
+        'warm_median_ms': round(statistics.median(warm), 1),
+        'warm_max_ms': round(max(warm), 1),
+        'num': len(cold),
+        'prompt_tokens_median': statistics.median(map(len, prompts)),
+        'warm_cached_share_median': round(statistics.median(cached), 3),
+    }
+
+
+def _drop_states(assembly: Assembly) -> None:
+    """Fill the state budget's keys anew: a fresh engine state store, as after a start."""
+    states = assembly.engine._states
+    states.__init__(states.budget_bytes)  # type: ignore[misc]
+
+
+def ask(assembly: Assembly, robot: str, text: str, *, seed: int) -> Answer:
+    """Return one decision's answer, stepping the engine as the worker's loop does."""
+    request = Request(id=uuid.UUID(int=seed + 1).hex, robot=robot, text=text, keep=False)
+    answer = assembly.decider.submit(request, observations())
+    while answer is None:
+        for event in assembly.engine.step():
+            if isinstance(event, GenerationResult):
+                answer = assembly.decider.on_result(event)
+    return answer
+
+
+def observations() -> tuple[Observation, ...]:
+    """Return two inputs as the demo's robots publish them."""
+    pose = {'position': {'x': 1.2, 'y': -0.4, 'z': 0.0},
+            'orientation': {'x': 0.0, 'y': 0.0, 'z': 0.0, 'w': 1.0}}
+    zero = {'x': 0.0, 'y': 0.0, 'z': 0.0}
+    odometry = {'header': {'frame_id': 'map'}, 'child_frame_id': 'base_link',
+                'pose': {'pose': pose}, 'twist': {'twist': {'linear': zero, 'angular': zero}}}
+    return (
+        Observation(name='odom', topic='/r1/odom', type='nav_msgs/msg/Odometry', age_s=0.1,
+                    max_age_s=1.0, value=odometry),
+        Observation(name='battery', topic='/r1/battery', type='sensor_msgs/msg/BatteryState',
+                    age_s=0.4, max_age_s=30.0, value={'percentage': 0.82, 'voltage': 24.4}),
+    )
+
+
+def engine_speed(assembly: Assembly, prompt: tuple[int, ...]) -> dict[str, Any]:
+    """Return prefill and decode speed of one lane without grammar, best of the repeats."""
+    prefill, decode = [], []
+    for _, index in zip(range(REPEATS), count(), strict=False):
+        _drop_states(assembly)
+        assembly.engine.submit(Generation(id=f'speed{index}', state_key=f'speed{index}',
+                                          prompt_ids=prompt, max_tokens=NUM_TOKENS))
+        result = None
+        while result is None:
+            result = next((event for event in assembly.engine.step()
+                           if isinstance(event, GenerationResult)), None)
+        prefill.append(len(prompt) / result.prefill_time)
+        decode.append((len(result.token_ids) - 1) / result.decode_time)
+    return _speeds(prefill, decode)
+
+
+def peer_speed(prompt: tuple[int, ...]) -> dict[str, Any]:
+    """Return the same of transformers, for each dtype and attention it could be run with."""
+    found = {}
+    for dtype in ('float32', 'bfloat16'):
+        for attention in ('sdpa', 'eager'):
+            model = transformers.Gemma4ForCausalLM.from_pretrained(
+                checkpoint_folder(''), dtype=dtype, attn_implementation=attention)
+            found[f'{dtype} {attention}'] = _peer_run(model.eval(), prompt)
+    return found
+
+
+def _peer_run(model: Any, prompt: tuple[int, ...]) -> dict[str, Any]:
+    prefill, decode = [], []
+    for _ in range(REPEATS):
+        started = time.perf_counter()
+        out = model(torch.tensor([prompt]), use_cache=True, logits_to_keep=1)
+        token = out.logits[:, -1:].argmax(-1)
+        prefilled = time.perf_counter()
+        for _ in range(NUM_TOKENS - 1):
+            out = model(token, past_key_values=out.past_key_values, use_cache=True)
+            token = out.logits[:, -1:].argmax(-1)
+        prefill.append(len(prompt) / (prefilled - started))
+        decode.append((NUM_TOKENS - 1) / (time.perf_counter() - prefilled))
+    return _speeds(prefill, decode)
+
+
+def _speeds(prefill: list[float], decode: list[float]) -> dict[str, Any]:
+    return {'prefill_tokens_per_second': round(max(prefill), 1),
+            'decode_tokens_per_second': round(max(decode), 1)}
+
+
+def described(result: dict[str, Any], threads: int) -> dict[str, Any]:
+    """Return the result with what it was measured on."""
+    run: Callable[..., str] = lambda *command: subprocess.run(  # noqa: E731
+        command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    return {
+        'what': 'embedded checkpoint, demo tools, one robot',
+        'command': f'.venv/bin/python benchmarks/cpu_decision.py --threads {threads}',
+        'commit': run('git', 'rev-parse', 'HEAD'),
+        'device': platform.processor() or platform.machine(),
+        'cpu': next((line.split(':')[1].strip() for line in Path('/proc/cpuinfo').read_text()
+                     .splitlines() if line.startswith('model name')), ''),
+        'threads': threads,
+        'versions': {'gemma_node': gemma_node.__version__, 'torch': torch.__version__,
+                     'transformers': transformers.__version__,
+                     'python': platform.python_version()},
+        **result,
+    }
+
+
+if __name__ == '__main__':
+    main()
