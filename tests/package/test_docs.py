@@ -4,6 +4,10 @@ from pathlib import Path
 import re
 import runpy
 
+from gemma_node.policy.settings import from_mapping
+from gemma_node.replay.plan import read_parameters
+from gemma_node.tools.catalogue import load_catalogue
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -23,3 +27,14 @@ def test_every_file_that_the_readme_names_exists():
 
 def test_readme_has_no_placeholder_left():
     assert not re.findall(r'@[A-Z_]+@', (ROOT / 'README.md').read_text(encoding='utf-8'))
+
+
+def test_the_yaml_of_the_readme_loads(tmp_path):
+    text = (ROOT / 'README.md').read_text(encoding='utf-8')
+    parameters, tools = re.findall(r'```yaml\n(.*?)```', text, re.DOTALL)
+    (tmp_path / 'parameters.yaml').write_text(parameters)
+    (tmp_path / 'tools.yaml').write_text(tools)
+    settings = from_mapping(read_parameters(tmp_path / 'parameters.yaml'))
+    catalogue = load_catalogue(tmp_path / 'tools.yaml')
+    assert [robot.name for robot in settings.robots] == ['r1']
+    assert [tool.name for tool in catalogue.tools] == ['go_to']
