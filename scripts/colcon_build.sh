@@ -15,13 +15,15 @@ export PATH="$venv/bin:$PATH" AMENT_PREFIX_PATH="$venv" CMAKE_PREFIX_PATH="$venv
   exit 1
 }
 
-# Both variants build in one folder: they differ in how they install, not in what is compiled.
+# Both variants build in one folder: they compile the same, and differ in how they install.
 workspace=$(mktemp -d)
 trap 'rm -rf "$workspace"' EXIT
 
 build() {
   local variant=$1 base=$workspace/$1 options=()
   mkdir -p "$base"
+  # Here one makes a folder where the other makes a link.
+  rm -rf "$workspace"/build/gemma_node/ament_cmake_python
   if [ "$variant" = symlink ]; then
     options=(--symlink-install)
   fi

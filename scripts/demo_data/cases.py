@@ -34,6 +34,7 @@ from demo_data.catalogues import spoken_value
 from demo_data.catalogues import Tool
 from demo_data.observations import State
 from demo_data.observations import StateMaker
+from demo_data.phrases import any_word
 from demo_data.phrases import article
 from demo_data.phrases import expand
 from demo_data.phrases import fill
@@ -45,10 +46,12 @@ from demo_data.questions import ask_state
 
 LOW_BATTERY = 20
 NEAR_M = 0.3
+MOVING_MPS = 0.1
 DONE = 'The task is done.'
 IDLE = 'Nothing to do.'
 NO_TOOL = 'I have no tool for that. What should I do instead?'
 UNKNOWN_ANSWER = 'I do not know that.'
+_VERBS = ('is', 'was', 'looks', 'has', 'needs', 'likes', 'and the', 'of the', 'became', 'stays')
 
 CallValue = tuple[str, dict[str, Any]]
 
@@ -111,10 +114,10 @@ class CaseMaker:
         self.book = book
         self.robot = robot
         self._makers = (
-            (30, self.command), (8, self.first_step), (13, self.follow_up), (14, self.decide),
+            (30, self.command), (8, self.first_step), (13, self.follow_up), (13, self.decide),
             (13, self.question), (4.5, self.stop), (3, self.chat), (3.5, self.unclear),
             (3.5, self.unknown_choice), (3, self.unavailable), (1.5, self.unanswerable),
-            (2, self.correction), (3, self.condition), (1.5, self.again), (3, self.seen),
+            (2, self.correction), (4, self.condition), (1.5, self.again), (3, self.seen),
             (2.5, self.bring), (1.5, self.approach),
         )
 
@@ -244,6 +247,9 @@ class CaseMaker:
                 values[arg.key] = spoken_value(rng, Tool(skill, self.book.declarations[0], {}, {}), arg)[1]
         else:
             template, values = rng.choice(dialogue.UNAVAILABLE), self._fillers()
+            if rng.random() < 0.5:
+                ending = rng.choice(('{object}', '{object} for {person}', '{object} in {place}'))
+                template = f'{rng.choice(words.DEEDS)} {ending}'
         return Case('unavailable', speak(rng, template, values, self.robot), ask(NO_TOOL))
 
     def unanswerable(self) -> Case:
@@ -346,6 +352,8 @@ class CaseMaker:
     def _judge(self, state: State) -> Answer:
         if state.front is not None and state.front < NEAR_M:
             return STOP_CALL
+        if state.error and state.drive >= MOVING_MPS:
+            return STOP_CALL
         if state.error:
             return ask(f'The robot reports {state.error}. What should I do?')
         if state.battery is not None and state.battery < LOW_BATTERY and not state.is_charging:
@@ -370,6 +378,8 @@ class CaseMaker:
             'n2': str(rng.randint(2, 99)),
         }
         values['distractor'] = fill(rng.choice(words.DISTRACTORS), values)
+        if rng.random() < 0.2:
+            values['distractor'] = f'the {any_word(rng)} {rng.choice(_VERBS)} {any_word(rng)}'
         return values
 
     def _wish(self, tool: Tool | None = None, *, imperative: bool = False) -> Wish | None:
@@ -405,7 +415,7 @@ class CaseMaker:
         rng = self.rng
         text = speak(rng, wish.template, wish.values, self.robot)
         if rng.random() < 0.12 and 'text' not in wish.values:
-            aside = fill(rng.choice(words.DISTRACTORS), self._fillers())
+            aside = self._fillers()['distractor']
             aside = aside[:1].upper() + aside[1:] + '.'
             text = f'{aside} {text}' if rng.random() < 0.6 else f'{text.rstrip(".")}. {aside}'
         return text

@@ -29,6 +29,7 @@ import random
 from typing import Any
 
 from demo_data import words
+from demo_data.phrases import any_word
 from demo_data.phrases import article
 from demo_data.phrases import nonce
 from demo_data.phrases import object_phrase
@@ -246,6 +247,11 @@ def _value(rng: random.Random, arg: Arg) -> tuple[Any, str]:
 def _surface(rng: random.Random) -> tuple[str, str]:
     thing = rng.choice(words.SURFACES)
     roll = rng.random()
+    if roll < 0.12:
+        thing = nonce(rng)
+    elif roll < 0.3:
+        thing = rng.choice((*words.GENERAL, *words.OBJECTS))
+    roll = rng.random()
     if roll < 0.3:
         thing = f'{rng.choice((*words.COLOURS, *words.ADJECTIVES))} {thing}'
     elif roll < 0.38:
@@ -254,6 +260,10 @@ def _surface(rng: random.Random) -> tuple[str, str]:
         thing = f'{nonce(rng)} {thing}'
     elif roll < 0.5:
         thing = f'{rng.choice(words.PLACES)} {thing}'
+    elif roll < 0.56:
+        thing = f'{any_word(rng)} {thing}'
+    elif roll < 0.62:
+        thing = place_phrase(rng)
     return thing, article(rng, thing)
 
 

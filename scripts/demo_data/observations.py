@@ -53,6 +53,7 @@ class State:
     pose: tuple[float, float, int] | None = None
     speed: float | None = None
     front: float | None = None
+    drive: float = 0.0
     seen: list[str] | None = None
     mode: str | None = None
     error: str | None = None
@@ -90,6 +91,8 @@ class StateMaker:
         """Make up one state with its observations."""
         rng = self.rng
         self.state = State()
+        if not self.is_demo and rng.random() < 0.3:
+            return self._recorded()
         keep = 0.96 if self.is_demo else 0.6
         makers = [self._odom, self._battery, self._scan, self._detections]
         for make in makers:
@@ -103,6 +106,16 @@ class StateMaker:
                 make()
         if not self.is_demo and rng.random() < 0.5:
             rng.shuffle(self.state.observations)
+        return self.state
+
+    def _recorded(self) -> State:
+        """Make up what a recording of some other robot shows, in the order of its topics."""
+        makers = [self._battery, self._number, self._path, self._pose, self._mode, self._errors,
+                  self._twist, self._number, self._diagnostics]
+        for make in makers:
+            if self.rng.random() < 0.75:
+                make()
+        self.state.observations.sort(key=lambda o: o.name)
         return self.state
 
     def add(self, name: str, type_name: str, value: Any) -> bool:
@@ -131,7 +144,8 @@ class StateMaker:
         rng = self.rng
         x, y = round(rng.uniform(-10, 10), 2), round(rng.uniform(-10, 10), 2)
         yaw = rng.choice((0, 90, -90, 180, rng.randint(-179, 180)))
-        speed = rng.choice((0.0, 0.0, round(rng.uniform(0.05, 1.5), 2)))
+        speed = rng.choice((0.0, 0.0, 0.0, round(rng.uniform(0, 0.06), 2),
+                            round(rng.uniform(0.13, 1.5), 2), round(rng.uniform(0.13, 0.6), 2)))
         turn = rng.choice((0.0, 0.0, round(rng.uniform(-1, 1), 2)))
         value = {
             'header': _header(rng), 'child_frame_id': 'base_link',
@@ -141,6 +155,7 @@ class StateMaker:
         name = 'odom' if self.is_demo else rng.choice(_ODOM_NAMES)
         if self.add(name, 'nav_msgs/msg/Odometry', value):
             self.state.pose, self.state.speed = (x, y, yaw), speed
+            self.state.drive = max(self.state.drive, speed)
 
     def _battery(self) -> None:
         rng = self.rng
@@ -267,10 +282,14 @@ class StateMaker:
 
     def _twist(self) -> None:
         rng = self.rng
-        value = {'linear': _vector(round(rng.uniform(0, 1), 2)),
-                 'angular': _vector(z=round(rng.uniform(-1, 1), 2))}
-        self.add(rng.choice(('velocity', 'cmd_vel')), 'geometry_msgs/msg/TwistStamped',
-                 {'header': _header(rng), 'twist': value})
+        forward = rng.choice((0.0, 0.0, round(rng.uniform(-0.06, 0.06), 2),
+                              round(rng.uniform(0.13, 1.2), 2), -round(rng.uniform(0.13, 0.5), 2)))
+        turn = rng.choice((0.0, round(rng.uniform(-1, 1), 2)))
+        value = {'linear': _vector(forward), 'angular': _vector(z=turn)}
+        name = rng.choice(('velocity', 'velocity', 'twist', 'speed', 'base_velocity'))
+        if self.add(name, 'geometry_msgs/msg/TwistStamped',
+                    {'header': _header(rng), 'twist': value}):
+            self.state.drive = max(self.state.drive, abs(forward))
 
     def _pose(self) -> None:
         rng = self.rng

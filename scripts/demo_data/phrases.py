@@ -91,6 +91,8 @@ def speak(rng: random.Random, template: str, values: Mapping[str, str], robot: s
     text = opener + text + ending
     if rng.random() < 0.06:
         text = misspell(rng, text)
+    if '{text}' not in text and rng.random() < 0.08:
+        text = _pad(rng, text)
     name = robot if robot and rng.random() < 0.5 else rng.choice(words.ROBOTS)
     text = fill(text, {**values, 'robot': name})
     if rng.random() < 0.75:
@@ -98,6 +100,15 @@ def speak(rng: random.Random, template: str, values: Mapping[str, str], robot: s
     if rng.random() < 0.03:
         text = text.rstrip('.!?')
     return re.sub(' +', ' ', text).strip()
+
+
+def _pad(rng: random.Random, text: str) -> str:
+    """Insert a word that does not matter between two words of the template."""
+    gaps = [m.start() for m in re.finditer(r'(?<=[a-z}]) (?=[a-z{])', text)]
+    if not gaps:
+        return text
+    at = rng.choice(gaps)
+    return f'{text[:at]} {rng.choice(words.SOFT)}{text[at:]}'
 
 
 def misspell(rng: random.Random, text: str) -> str:
@@ -139,28 +150,51 @@ def article(rng: random.Random, noun: str, common: str = 'the') -> str:
     return noun if roll < 0.94 else f'{common} {noun}'
 
 
+def any_word(rng: random.Random) -> str:
+    """Return any word: known from a list, or invented; values must be copied, not known."""
+    roll = rng.random()
+    if roll < 0.45:
+        return rng.choice(words.GENERAL)
+    if roll < 0.6:
+        return rng.choice(words.OBJECTS)
+    if roll < 0.68:
+        return rng.choice(words.ADJECTIVES)
+    return nonce(rng)
+
+
 def object_phrase(rng: random.Random) -> str:
-    """Name a thing: noun, often with colour or adjective, sometimes an invented word."""
+    """Name a thing: noun, often with colour or adjective, at times any or an invented word."""
     noun = rng.choice(words.OBJECTS)
     roll = rng.random()
-    if roll < 0.1:
+    if roll < 0.16:
         noun = nonce(rng)
-    if roll < 0.4:
+    elif roll < 0.32:
+        noun = rng.choice(words.GENERAL)
+    elif roll < 0.4:
+        noun = f'{any_word(rng)} {noun}'
+    roll = rng.random()
+    if roll < 0.28:
         return f'{rng.choice(words.COLOURS)} {noun}'
-    if roll < 0.55:
+    if roll < 0.42:
         return f'{rng.choice(words.ADJECTIVES)} {noun}'
-    if roll < 0.62:
+    if roll < 0.48:
         return f'{rng.choice(words.ADJECTIVES)} {rng.choice(words.COLOURS)} {noun}'
-    if roll < 0.66:
+    if roll < 0.52:
         return f'{noun} {rng.randint(1, 99)}'
+    if roll < 0.56:
+        return f'{any_word(rng)} {noun}'
     return noun
 
 
 def place_phrase(rng: random.Random) -> str:
     """Name a place: known, numbered, lettered or invented."""
     roll = rng.random()
-    if roll < 0.68:
+    if roll < 0.6:
         return rng.choice(words.PLACES)
+    if roll < 0.68:
+        return f'{any_word(rng)} {rng.choice(words.PLACES)}'
+    if roll < 0.72:
+        return rng.choice(words.GENERAL)
     if roll < 0.8:
         return f'{rng.choice(words.PLACE_NUMBERED)} {rng.randint(1, 40)}'
     if roll < 0.88:
@@ -170,8 +204,26 @@ def place_phrase(rng: random.Random) -> str:
     return nonce(rng)
 
 
+def _free_text(rng: random.Random) -> str:
+    """String any words together, so that a text can only be copied."""
+    parts = [any_word(rng) for _ in range(rng.choice((1, 2, 3, 3, 4, 4, 5, 6, 8, 11)))]
+    for index, part in enumerate(parts):
+        roll = rng.random()
+        if roll < 0.06:
+            parts[index] = str(rng.randint(0, 2000))
+        elif roll < 0.14:
+            parts[index] = part.capitalize()
+        elif roll < 0.18:
+            parts[index] = rng.choice(words.PEOPLE)
+        elif roll < 0.22 and index + 1 < len(parts):
+            parts[index] = part + ','
+    return ' '.join(parts)
+
+
 def statement(rng: random.Random) -> str:
     """Make up something to say aloud."""
+    if rng.random() < 0.5:
+        return _free_text(rng)
     roll = rng.random()
     if roll < 0.16:
         return rng.choice(words.GREETINGS)

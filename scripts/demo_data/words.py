@@ -111,7 +111,7 @@ I hope you are fine|we are short of staff|the phone keeps ringing|nobody else is
 it should not take long|this is the last job for today|the boss is watching|we are running late
 """.replace('\n', '|').strip('|').split('|')
 
-MODES = 'idle|auto|manual|teleop|mission|charging|paused|autonomous|standby|docking'.split('|')
+MODES = 'navigating|idle|auto|manual|teleop|mission|charging|paused|autonomous|standby|docking'.split('|')
 
 DIAGNOSES = """
 motor overheated|motor driver fault|lidar disconnected|wheel slip|camera timeout|low voltage
@@ -177,4 +177,19 @@ radar reboot recharge recognize release remain remote remove repair repeat repla
 rescue reset respond restart retrieve reverse robotics rotate route safely scan schedule screen sensor
 shelf shift shipment slide sort stack status storage supply surround target technician terminal tighten
 toward transport trolley unload update vehicle vision warehouse warning weld wheelchair wireless workspace
+""".split()
+
+SOFT = """
+really just maybe quickly carefully gently today actually right soon finally possibly simply perhaps
+basically kindly slowly safely quietly immediately directly straight briefly certainly definitely
+sort kind bit little sure truly honestly still already even also promptly calmly smoothly swiftly
+""".split()
+
+DEEDS = """
+bake sew iron juggle paint repair sharpen knit fold polish boil fry roast whistle whisper sing dance
+study teach buy sell rent borrow steal hide bury burn melt freeze peel slice chop grind mix stir pour
+drink eat taste smell kiss hug tickle type print scan copy fax email post publish delete upload download
+install program debug solve compute draw sketch carve sculpt build assemble dismantle glue nail screw
+hammer saw weld wire solder plug decorate wrap unwrap inflate pump shake tilt dig plant harvest prune
+shave comb wash dry brush massage heal cure vaccinate weigh vote marry arrest judge negotiate translate
 """.split()
