@@ -7,6 +7,9 @@
 # - A .venv inside the repository puts numpy's headers below the source folder. CMake refuses to
 #   export such a path, so it holds for the build alone.
 # Generator expressions stay as they are.
+#
+# It also precompiles the headers that every generated C++ file includes: a third less time, and
+# pip builds in isolation, so each installation pays the whole of it.
 
 function(_pip_underlay_mend target)
   get_target_property(folders "${target}" INTERFACE_INCLUDE_DIRECTORIES)
@@ -35,6 +38,21 @@ function(_pip_underlay_mend_all)
   if(TARGET gemma_node__rosidl_generator_py)
     _pip_underlay_mend(gemma_node__rosidl_generator_py)
   endif()
+  _pip_underlay_precompile()
+endfunction()
+
+function(_pip_underlay_precompile)
+  foreach(name typesupport_cpp typesupport_fastrtps_c typesupport_fastrtps_cpp
+      typesupport_introspection_cpp)
+    set(headers "array" "limits" "memory" "stdexcept" "string" "vector")
+    if(name MATCHES "fastrtps")
+      list(APPEND headers "fastcdr/Cdr.h")
+    endif()
+    list(TRANSFORM headers REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:<\\1$<ANGLE-R>>")
+    if(TARGET gemma_node__rosidl_${name})
+      target_precompile_headers(gemma_node__rosidl_${name} PRIVATE ${headers})
+    endif()
+  endforeach()
 endfunction()
 
 cmake_language(DEFER DIRECTORY "${CMAKE_SOURCE_DIR}" CALL _pip_underlay_mend_all)
