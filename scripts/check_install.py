@@ -22,7 +22,12 @@ import importlib
 import importlib.util
 import os
 from pathlib import Path
+import signal
+import subprocess
 import sys
+import time
+
+import rclpy
 
 
 def modules(package: Path) -> list[str]:
@@ -78,6 +83,31 @@ def check_files(prefix: Path, checkout: Path, problems: list[str]) -> None:
         problems.append(f'{executable} is not an executable')
 
 
+def check_executable(prefix: Path, problems: list[str]) -> None:
+    """Start the installed executable as `ros2 run` does; it must show up and end on SIGINT."""
+    rclpy.init()
+    watcher = rclpy.create_node('check_install')
+    process = subprocess.Popen(
+        [prefix / 'lib/gemma_node/gemma_node', '--ros-args', '-p', 'autostart:=false'],
+        start_new_session=True,
+    )
+    try:
+        deadline = time.monotonic() + 30.0
+        while 'gemma_node' not in watcher.get_node_names():
+            if process.poll() is not None or time.monotonic() > deadline:
+                problems.append(f'the executable did not come up (status {process.poll()})')
+                return
+            rclpy.spin_once(watcher, timeout_sec=0.1)
+        process.send_signal(signal.SIGINT)
+        if status := process.wait(timeout=20.0):
+            problems.append(f'the executable ended with status {status} on SIGINT')
+    finally:
+        process.kill()
+        process.wait()
+        watcher.destroy_node()
+        rclpy.try_shutdown()
+
+
 def main() -> int:
     prefix = Path(sys.argv[1])
     checkout = Path(__file__).resolve().parents[1]
@@ -85,6 +115,8 @@ def main() -> int:
     check_python(prefix, checkout, problems)
     check_interfaces(checkout, problems)
     check_files(prefix, checkout, problems)
+    if not problems:
+        check_executable(prefix, problems)
     sys.stderr.writelines(f'{problem}\n' for problem in problems)
     return 1 if problems else 0
 

@@ -9,6 +9,7 @@ venv=${GEMMA_NODE_VENV:-$root/.venv}
 variants=${1:-plain symlink}
 
 unset PYTHONPATH LD_LIBRARY_PATH _ROS_WHEELS_BOOTSTRAP_COMPLETE COLCON_PREFIX_PATH
+export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_DOMAIN_ID="${ROS_DOMAIN_ID:-49}"
 export PATH="$venv/bin:$PATH" AMENT_PREFIX_PATH="$venv" CMAKE_PREFIX_PATH="$venv"
 [ -x "$venv/bin/colcon" ] || {
   echo "gemma_node: colcon is missing; run scripts/test.sh once, or pip install -e '.[ros,colcon]'" >&2
@@ -41,7 +42,6 @@ build() {
     cd "$base"
     set +u
     source install/setup.bash
-    # -P would hide a checkout that happens to be the current folder; so does this cd.
     "$venv/bin/python" "$root/scripts/check_install.py" "$base/install/gemma_node"
   )
 }
