@@ -42,7 +42,7 @@ class Catalogue:
 
 
 def tree_of_file():
-    return YAML(typ='safe', pure=True).load(CONFIG.read_text())['gemma_node']['ros__parameters']
+    return YAML(typ='safe', pure=True).load(CONFIG.read_text())['/**']['ros__parameters']
 
 
 def test_shipped_file_reads_as_two_robots():
