@@ -291,7 +291,8 @@ def train(arguments: argparse.Namespace) -> None:
     save_shards(trainer.model, out)
     report = {
         'plan': asdict(plan), 'steps_done': step + 1, 'resumed_at': first, 'device': _name(device),
-        'torch': torch.__version__, 'parameters': sum(p.numel() for p in trainer.model.parameters()),
+        'torch': torch.__version__,
+        'parameters': sum(p.numel() for p in trainer.model.parameters()),
         'tokens_seen': (step + 1 - first) * plan.rows * plan.length,
         'wall_s': round(time.monotonic() - began, 1), 'command': ' '.join(sys.argv[1:]),
         'held_out': final, 'curve': curve,

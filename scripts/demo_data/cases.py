@@ -441,7 +441,7 @@ class CaseMaker:
         if any(' and ' in part or ':' in part for part in parts[:-1]) and rng.random() < 0.7:
             return None
         joined = expand(rng, rng.choice(dialogue.JOINS if count == 2 else dialogue.JOINS_THREE))
-        values = {key: part for key, part in zip('abc', parts, strict=False)}
+        values = dict(zip('abc', parts, strict=False))
         return speak(rng, joined, values, self.robot), [w.call for w in found]
 
     def _errand(self) -> tuple[str, list[CallValue]] | None:

@@ -26,10 +26,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-import torch.nn.functional as F  # noqa: N812
 from torch import nn
 from torch.nn.attention.flex_attention import create_block_mask
 from torch.nn.attention.flex_attention import flex_attention
+import torch.nn.functional as F  # noqa: N812
 
 from gemma_node.model.gemma4 import Gemma4
 from gemma_node.model.rope import rotary_tables

@@ -29,6 +29,7 @@ import random
 import numpy as np
 
 from demo_data import dialogue
+from demo_data import words
 from demo_data.cases import Answer
 from demo_data.cases import Case
 from demo_data.cases import CaseMaker
@@ -38,7 +39,6 @@ from demo_data.catalogues import changed_book
 from demo_data.catalogues import demo_book
 from demo_data.catalogues import made_up_book
 from demo_data.catalogues import ROOT
-from demo_data import words
 from gemma_node.core import Request
 from gemma_node.core import RobotSettings
 from gemma_node.core import ToolResult

@@ -113,7 +113,7 @@ def _pad(rng: random.Random, text: str) -> str:
 
 def misspell(rng: random.Random, text: str) -> str:
     """Change one letter of one word outside the slots."""
-    spots = [m for m in re.finditer(r'(?<![\w{])[a-z]{4,}(?![\w}])', text)]
+    spots = list(re.finditer(r'(?<![\w{])[a-z]{4,}(?![\w}])', text))
     if not spots:
         return text
     spot = rng.choice(spots)

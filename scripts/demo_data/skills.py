@@ -118,7 +118,7 @@ DRIVE_TO = Skill(
             optional=True, low=0.1, high=1.0, step=0.01, unit='m/s'),
     ),
     says=(
-        f'{_GO} to x = {{x}}[,| and|] y = {{y}}', f'[place|position|put|station|park] yourself at x[ =|:|] {{x}}[,| and| and at|] y[ =|:|] {{y}}',
+        f'{_GO} to x = {{x}}[,| and|] y = {{y}}', '[place|position|put|station|park] yourself at x[ =|:|] {x}[,| and| and at|] y[ =|:|] {y}',
         f'{_GO} to [the |][spot|place|point|location|position|coordinates] [at |][x |]{{x}} [/|;|and|,] [y |]{{y}}',
         '!I [need|want] you at x[ =|] {x}[,| and|] y[ =|] {y}', '!coordinates: {x} and {y}', '!x {x}, y {y}', '!{x}, {y}', '!position x {x} y {y}',
         f'{_GO} to x {{x}} and y {{y}} and [end up|finish|arrive|stop there|be] facing {{heading}} degrees',

@@ -21,8 +21,8 @@ Gemma 4 has them, bytes fill the gaps, merges follow.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
+import json
 from pathlib import Path
 from typing import Any
 
