@@ -14,6 +14,7 @@
 
 """The command: every verb explains itself, a user's mistake is one sentence and exit code 2."""
 
+from collections import Counter
 import json
 import subprocess
 import sys
@@ -112,7 +113,7 @@ def test_replay_passes_its_options_and_sums_up(capsys, monkeypatch, tmp_path):
     seen = {}
 
     def fake(bag, out, *, config, on_decision):
-        summary = ReplaySummary(messages=9, seconds=12.25, outcomes={'REPLY': 2, 'NO_ACTION': 1})
+        summary = ReplaySummary(messages=9, seconds=12.25, outcomes=Counter(REPLY=2, NO_ACTION=1))
         on_decision(summary)
         seen.update(bag=bag, out=out, config=config)
         return summary
