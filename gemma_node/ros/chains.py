@@ -38,6 +38,7 @@ from gemma_node.ros.goals import Ending
 from gemma_node.ros.goals import Goal
 
 MAX_UNREAD = 16
+MAX_CONVERSATIONS = 256
 # A goal that a person, a lock or a newer call ended is not a reason to ask on.
 _ASKS_ON = ('', 'timeout', 'condition')
 
@@ -116,9 +117,12 @@ class Chains:
 
     def keep_unread(self, request: Request, results: Iterable[ToolResult]) -> None:
         """Keep results that no follow-up carries, for the conversation's next request."""
-        kept = self._unread.setdefault((request.robot, request.session), [])
-        kept.extend(results)
-        del kept[:-MAX_UNREAD]
+        key = (request.robot, request.session)
+        kept = [*self._unread.pop(key, ()), *results][-MAX_UNREAD:]
+        if kept:
+            self._unread[key] = kept
+        if len(self._unread) > MAX_CONVERSATIONS:
+            del self._unread[next(iter(self._unread))]
 
     def with_unread(self, request: Request) -> Request:
         """Return the request with the conversation's unread results put first."""

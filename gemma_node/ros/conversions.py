@@ -43,6 +43,8 @@ from gemma_node.policy.gate import Verdict
 from gemma_node.tools.spec import ToolSpec
 
 NS = 1_000_000_000
+MAX_NAME = 256
+MAX_NAMES = 1024
 NO_ID = '0' * 32
 
 
@@ -78,15 +80,22 @@ def request_of(
         problem = f'timeout is {timeout_s:g} s, below zero'
     if not math.isfinite(temperature) or temperature < 0:
         problem = f'temperature is {temperature:g}, must be finite and not below zero'
+    if len(message.allowed_tools) > MAX_NAMES:
+        problem = f'allowed_tools names {len(message.allowed_tools)} tools, at most {MAX_NAMES}'
+    names = {'robot': message.robot, 'session': message.session}
+    names.update(('allowed_tools', name) for name in message.allowed_tools if len(name) > MAX_NAME)
+    for field, name in names.items():
+        if len(name) > MAX_NAME:
+            problem = f'{field} has a name of {len(name)} characters, at most {MAX_NAME}'
     if message.tool_choice not in list(ToolChoice):
         problem = f'tool_choice is {message.tool_choice}, must be 0, 1 or 2'
     if message.priority not in list(Priority):
         problem = f'priority is {message.priority}, must be -1, 0 or 1'
     return Request(
-        id=uuid_hex(message.id) or identifier, robot=message.robot, text=message.text,
-        session=message.session,
+        id=uuid_hex(message.id) or identifier, robot=message.robot[:MAX_NAME],
+        text=message.text, session=message.session[:MAX_NAME],
         tool_choice=ToolChoice.AUTO if problem else ToolChoice(message.tool_choice),
-        allowed_tools=tuple(message.allowed_tools), timeout_s=max(timeout_s, 0.0),
+        allowed_tools=tuple(message.allowed_tools[:MAX_NAMES]), timeout_s=max(timeout_s, 0.0),
         priority=Priority.NORMAL if problem else Priority(message.priority),
         keep=message.keep, trigger=trigger, trigger_source=source,
         stamp_ns=time_ns(message.header.stamp), temperature=temperature, seed=seed,

@@ -21,6 +21,7 @@ here waits.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -58,6 +59,7 @@ from gemma_node.worker.client import ProgressEvent
 
 # Refused at the door and not worth a conversation's memory.
 MAX_TEXT_CHARACTERS = 4_000_000
+MAX_ANSWERED = 4096
 
 
 class Origin(Protocol):
@@ -102,6 +104,7 @@ class Flow:
         self._outbox = outbox
         self._now_ns = now_ns
         self._open: dict[str, Open] = {}
+        self._answered: OrderedDict[str, None] = OrderedDict()
         self._chains = Chains()
 
     @property
@@ -153,6 +156,10 @@ class Flow:
         if opened is None:
             return
         self._chains.answered(opened.request, answer)
+        if answer.outcome not in (Outcome.REFUSED, Outcome.FAILED):
+            self._answered[answer.request_id] = None
+            if len(self._answered) > MAX_ANSWERED:
+                self._answered.popitem(last=False)
         self._decide(opened, answer)
 
     def on_goal_end(self, goal: Goal, ending: Ending, event: ToolEvent) -> None:
@@ -208,8 +215,6 @@ class Flow:
         finding = self._gate.before(request, opened.observations, now_s=opened.accepted_s)
         if finding is not None:
             raise RequestError(finding.code, finding.sentence)
-        if request.id in self._open:
-            raise RequestError(ErrorCode.INVALID_REQUEST, f'request {request.id} is in progress')
         self._client.submit(request, opened.observations)
         self._open[request.id] = opened
 
@@ -219,6 +224,12 @@ class Flow:
         if self._now_ns() == 0:
             raise RequestError(ErrorCode.NOT_ACTIVE,
                                'use_sim_time is set, but no /clock was received yet')
+        # Ids of calls, and so of goals, are derived from the request's.
+        if request.id in self._open:
+            raise RequestError(ErrorCode.INVALID_REQUEST, f'request {request.id} is in progress')
+        if request.id in self._answered:
+            raise RequestError(ErrorCode.INVALID_REQUEST,
+                               f'request {request.id} was answered; a new one needs a new id')
         if not request.text.strip():
             raise RequestError(ErrorCode.INVALID_REQUEST, 'the text is empty')
         if len(request.text) > MAX_TEXT_CHARACTERS:

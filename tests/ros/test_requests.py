@@ -16,10 +16,12 @@
 
 import math
 
+import pytest
 from ros_harness import calls
 from ros_harness import reply
 
 from gemma_node.core import ErrorCode
+from gemma_node.core import Request
 from gemma_node.msg import Decision
 from gemma_node.msg import InputRef
 from gemma_node.msg import ToolCall
@@ -231,3 +233,43 @@ def test_shadow_mode_sends_nothing(make_world):
     world.worker.script = reply()
     world.decide('and now')
     assert 'shadow' in world.worker.requests[-1][0].tool_results[0].text
+
+
+def test_an_id_that_was_answered_is_refused_and_leaves_its_goal_alone(world):
+    server = world.serve()
+    world.feed()
+    world.worker.script = calls(('go_to', {'place': 'lab'}))
+    identifier = uuid_hex(world.decide().id)
+    world.spin(lambda: server.goals)
+    world.ask(identifier=identifier)
+    world.spin(lambda: len(world.decisions) == 2)
+    assert world.decisions[1].error_code == ErrorCode.INVALID_REQUEST
+    assert 'new id' in world.decisions[1].error_msg
+    world.spin_for(0.1)
+    assert len(server.goals) == 1
+    server.end(server.goals[0])
+    assert world.terminal(world.decisions[0].tool_calls[0].id).error_code == ErrorCode.NONE
+
+
+def test_an_id_that_was_refused_may_come_again(world):
+    identifier = world.ask(allowed_tools=['fly'])
+    world.spin(lambda: world.decisions)
+    world.ask(identifier=identifier)
+    world.spin(lambda: len(world.decisions) == 2)
+    assert world.decisions[1].outcome == Decision.OUTCOME_REPLY
+
+
+@pytest.mark.parametrize('fields', [
+    {'robot': 'x' * 300_000}, {'session': 'x' * 300_000}, {'allowed_tools': ['x' * 300_000]},
+    {'allowed_tools': ['go_to'] * 50_000},
+])
+def test_names_without_end_are_refused_and_not_repeated(world, fields):
+    decision = world.decide(**fields)
+    assert decision.error_code == ErrorCode.INVALID_REQUEST
+    assert len(decision.robot) + len(decision.error_msg) < 500
+
+
+def test_refused_requests_of_ever_new_sessions_leave_nothing_behind(world):
+    for index in range(400):
+        world.node.runtime.flow.accept(Request(id='', robot='r1', session=str(index), text=' '))
+    assert not world.node.runtime.flow._chains._unread
