@@ -20,7 +20,7 @@ import math
 import re
 from typing import Any
 
-_STEP = re.compile(r'([A-Za-z_]\w*)|\[(\d+)\]')
+STEP = re.compile(r'([A-Za-z_]\w*)|\[(\d+)\]')
 
 
 def lookup(value: Any, path: str) -> Any:
@@ -29,7 +29,7 @@ def lookup(value: Any, path: str) -> Any:
 
     Returns None where the path leads nowhere. An empty path is the whole value.
     """
-    for name, index in _STEP.findall(path):
+    for name, index in STEP.findall(path):
         if name:
             if not isinstance(value, dict) or name not in value:
                 return None

@@ -91,15 +91,44 @@ def readable_arguments(args: Sequence[str]) -> tuple[list[str], str]:
     return kept, problem
 
 
+def start_ros(arguments: Sequence[str]) -> str:
+    """
+    Start rclpy; without the parameter files where ROS cannot take them, and say what was wrong.
+
+    ROS refuses some files that are YAML, such as lists of mixed types. Raises RCLError for
+    arguments that are wrong themselves.
+    """
+    try:
+        rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
+    except RCLError as error:
+        rest = _without_files(arguments)
+        if len(rest) == len(arguments):
+            raise
+        rclpy.init(args=rest, signal_handler_options=SignalHandlerOptions.NO)
+        return _reason(error)
+    return ''
+
+
+def _without_files(arguments: Sequence[str]) -> list[str]:
+    files = {index for index, argument in enumerate(arguments) if argument == '--params-file'}
+    return [argument for index, argument in enumerate(arguments)
+            if index not in files and index - 1 not in files]
+
+
+def _reason(error: RCLError) -> str:
+    """Return what ROS says is wrong, without the places in its own source."""
+    found = ROS_ERROR.search(str(error))
+    return re.sub(r',? at /\S+', '', found[0] if found else str(error))
+
+
 def main(args: Sequence[str] | None = None) -> int:
     """Run the node until a signal; return the exit code."""
     signals = Signals()
     arguments, problem = readable_arguments(sys.argv if args is None else args)
     try:
-        rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
+        problem = start_ros(arguments) or problem
     except RCLError as error:
-        reason = ROS_ERROR.search(str(error))
-        sys.stderr.write(f'gemma_node: {reason[0] if reason else error}\n')
+        sys.stderr.write(f'gemma_node: {_reason(error)}\n')
         return 2
     logging.getLogger('gemma_node').addHandler(RosLogHandler())
     logging.getLogger('gemma_node').setLevel(logging.INFO)

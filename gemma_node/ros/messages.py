@@ -37,6 +37,7 @@ from rosidl_parser.definition import NamespacedType
 from gemma_node.core import ErrorCode
 from gemma_node.errors import ConfigError
 from gemma_node.errors import RequestError
+from gemma_node.policy.fields import STEP
 
 MAX_ARRAY = 4096
 _FLOAT_MAX = {'float': 3.4028234663852886e38, 'double': math.inf}
@@ -55,6 +56,27 @@ def interface_class(name: str) -> Any:
         raise ConfigError(f'interface type {name} is not installed: install the ROS package '
                           f"'{package}' and source its workspace") from error
     return found
+
+
+def has_field(message_type: Any, path: str) -> bool:
+    """Return whether a path such as ``pose.pose.position.x`` or ``ranges[3]`` leads to a field."""
+    slot: Any = None
+    for name, index in STEP.findall(path):
+        if index:
+            if not isinstance(slot, AbstractNestedType):
+                return False
+            slot = slot.value_type
+            continue
+        if slot is not None:
+            if not isinstance(slot, NamespacedType):
+                return False
+            message_type = interface_class('/'.join(slot.namespaced_name()))
+        types = dict(zip(message_type.get_fields_and_field_types(), message_type.SLOT_TYPES,
+                         strict=True))
+        if name not in types:
+            return False
+        slot = types[name]
+    return True
 
 
 def to_plain(value: Any) -> Any:

@@ -32,7 +32,6 @@ from rclpy.node import Node
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from std_msgs.msg import Bool
 
-from gemma_node.core import CallKind
 from gemma_node.core import Request
 from gemma_node.core import RuntimeFacts
 from gemma_node.core import Trigger
@@ -41,12 +40,12 @@ from gemma_node.policy.gate import Gate
 from gemma_node.policy.lock import NODE
 from gemma_node.policy.settings import NodeSettings
 from gemma_node.policy.settings import to_worker_settings
+from gemma_node.ros.checks import check_settings
 from gemma_node.ros.conversions import request_of
 from gemma_node.ros.diagnostics import Diagnostics
 from gemma_node.ros.dispatch import Dispatch
 from gemma_node.ros.flow import Flow
 from gemma_node.ros.guard import CallbackGuard
-from gemma_node.ros.messages import interface_class
 from gemma_node.ros.names import LOCK
 from gemma_node.ros.names import REQUESTS
 from gemma_node.ros.publishing import Outbox
@@ -96,7 +95,7 @@ class Runtime:
         self._worker_settings = to_worker_settings(settings, self._catalogue)
         self._specs = {robot.name: specs_of(robot, self._catalogue.tools)
                        for robot in settings.robots}
-        self._check_types()
+        check_settings(node, settings, self._specs)
         self._robots: dict[str, Robot] = {}
         self._entities: list[Any] = []
         self._timers: tuple[Any, ...] = ()
@@ -182,14 +181,6 @@ class Runtime:
     def _keep(self, entity: Any) -> Any:
         self._entities.append(entity)
         return entity
-
-    def _check_types(self) -> None:
-        for robot in self._settings.robots:
-            for observation in robot.observations:
-                interface_class(observation.type)
-            for spec in self._specs[robot.name].values():
-                if spec.kind is CallKind.ACTION:
-                    interface_class(spec.interface_type)
 
     def _create_own_topics(self) -> None:
         node, guard = self._node, self._guard

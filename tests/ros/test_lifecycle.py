@@ -71,6 +71,18 @@ def test_configure_and_activate_take_less_than_a_second_and_wait_for_no_load(mak
     ({'robots': {'r1': {'tools': ['fly']}}}, "unknown tool 'fly'"),
     ({'tools_file': '/nowhere/tools.yaml'}, '/nowhere/tools.yaml'),
     ({'robots': {'a b': {'mode': 'auto'}}}, "'a b'"),
+    ({'lock': '9 locks'}, "'lock' gives no ROS name"),
+    ({'robots': {'r1': {'lock': 'a//b'}}}, "'robots.r1.lock' gives no ROS name"),
+    ({'robots': {'r1': {'namespace': '9 r'}}}, "'robots.r1.lock' gives no ROS name"),
+    ({'robots': {'r1': {'observations': {'odom': {**ODOM['odom'], 'topic': 'a b'}}}}},
+     "'robots.r1.observations.odom.topic' gives no ROS name"),
+    ({'robots': {'r1': {'namespace': '~/r'}, 'r2': {'namespace': 'gemma_node/r'}}},
+     "'r1' and 'r2' share the namespace"),
+    ({'robots': {'r1': {'observations': {'odom': {**ODOM['odom'], 'template': '{{ x.y'}}}}},
+     'template line 1'),
+    ({'robots': {'r1': {'observations': ODOM, 'trigger': {'low': {
+        'kind': 'condition', 'text': 'Well?', 'input': 'odom', 'field': 'pose.x',
+        'below': 0.2}}}}}, "reads 'pose.x' of the input 'odom'"),
 ])
 def test_bad_parameters_refuse_configure_and_leave_the_node_up(
         make_world, capfd, parameters, sentence):
@@ -81,6 +93,12 @@ def test_bad_parameters_refuse_configure_and_leave_the_node_up(
     assert not world.workers
     world.spin_for(0.05)
     assert world.node.get_parameter('autostart').value is False
+
+
+def test_tools_that_no_input_can_allow_are_warned_of(make_world, capfd):
+    world = make_world(active=False, robots={'r1': {'observations': ODOM}})
+    assert world.configure()
+    assert "no input 'battery', so every call of its tool 'go_to'" in capfd.readouterr().err
 
 
 def test_configure_succeeds_after_the_parameter_was_mended(make_world):
@@ -258,6 +276,20 @@ def test_broken_parameter_files_are_left_out_with_a_sentence(tmp_path):
         kept, problem = readable_arguments(['--ros-args', '--params-file', str(path)])
         assert kept == ['--ros-args']
         assert path.name in problem
+
+
+@pytest.mark.parametrize('text', ['- 1\n- 2\n', 'n: {ros__parameters: {a: [x, 1]}}\n',
+                                  'n: {deadline: 1.0}\n'])
+def test_parameter_files_that_only_ros_refuses_end_in_a_refused_configure(tmp_path, text):
+    (tmp_path / 'odd.yaml').write_text(text)
+    code = ('import sys, rclpy; from gemma_node.ros.main import start_ros;'
+            'print(start_ros(sys.argv), rclpy.ok())')
+    done = subprocess.run(
+        [sys.executable, '-c', code, '--ros-args', '--params-file', str(tmp_path / 'odd.yaml')],
+        timeout=60, check=True, capture_output=True, text=True)
+    assert 'odd.yaml' in done.stdout
+    assert '.c:' not in done.stdout
+    assert done.stdout.endswith('True\n')
 
 
 def test_node_process_never_imports_the_engines_libraries():
