@@ -86,14 +86,17 @@ def check_files(prefix: Path, checkout: Path, problems: list[str]) -> None:
 def check_executable(prefix: Path, problems: list[str]) -> None:
     """Start the installed executable as `ros2 run` does; it must show up and end on SIGINT."""
     rclpy.init()
-    watcher = rclpy.create_node('check_install')
+    watcher = rclpy.create_node(f'check_install_{os.getpid()}')
+    # A name of its own: another gemma_node may be alive in this domain.
+    name = f'installed_{os.getpid()}'
+    executable = prefix / 'lib/gemma_node/gemma_node'
     process = subprocess.Popen(
-        [prefix / 'lib/gemma_node/gemma_node', '--ros-args', '-p', 'autostart:=false'],
+        [executable, '--ros-args', '-r', f'__node:={name}', '-p', 'autostart:=false'],
         start_new_session=True,
     )
     try:
         deadline = time.monotonic() + 30.0
-        while 'gemma_node' not in watcher.get_node_names():
+        while name not in watcher.get_node_names():
             if process.poll() is not None or time.monotonic() > deadline:
                 problems.append(f'the executable did not come up (status {process.poll()})')
                 return
