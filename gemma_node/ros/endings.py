@@ -24,6 +24,7 @@ from gemma_node.core import ErrorCode
 from gemma_node.msg import ToolEvent
 from gemma_node.policy.result_text import done_text
 from gemma_node.policy.result_text import failed_text
+from gemma_node.policy.result_text import MAX_CHARACTERS
 from gemma_node.ros.goals import CAUSE_CODES
 from gemma_node.ros.goals import Ending
 from gemma_node.ros.goals import Goal
@@ -103,7 +104,7 @@ def expired_ending(goal: Goal) -> Ending:
 
 def _by_status(goal: Goal, status: int, plain: dict[str, Any]) -> Ending:
     rule = goal.spec.result
-    why = str(plain.get('error_msg', '') or '')
+    why = ' '.join(str(plain.get('error_msg') or '').split())[:MAX_CHARACTERS]
     if status == GoalStatus.STATUS_CANCELED:
         return canceled_ending(goal)
     if status == GoalStatus.STATUS_SUCCEEDED and is_success(goal.spec, plain):

@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
@@ -27,9 +28,12 @@ from gemma_node.core import Call
 from gemma_node.core import ErrorCode
 from gemma_node.msg import ToolEvent
 from gemma_node.policy.fields import lookup
+from gemma_node.policy.result_text import MAX_CHARACTERS
 from gemma_node.ros.conversions import as_json
 from gemma_node.ros.conversions import uuid_message
 from gemma_node.tools.spec import ToolSpec
+
+MAX_ITEMS = 64
 
 
 class Phase(Enum):
@@ -105,7 +109,7 @@ class Goal:
             return None
         self.told_s = now_s
         event = self.event(ToolEvent.STATE_EXECUTING, now_s)
-        event.detail_json = as_json({name: lookup(feedback, name) for name in rule.show})
+        event.detail_json = _shown(feedback, rule.show)
         if isinstance(value, (int, float)):
             event.progress = self._progress(float(value))
         return event
@@ -121,8 +125,7 @@ class Goal:
         if ending.state == ToolEvent.STATE_SUCCEEDED and self.spec.feedback.progress_field:
             event.progress = 1.0
         if ending.result:
-            event.detail_json = as_json(
-                {name: lookup(ending.result, name) for name in self.spec.result.show})
+            event.detail_json = _shown(ending.result, self.spec.result.show)
         return event
 
     def _progress(self, value: float) -> float:
@@ -130,3 +133,16 @@ class Goal:
         if span == 0:
             return 1.0
         return min(1.0, max(0.0, (self.first_value - value) / span))
+
+
+def _shown(values: Mapping[str, Any], names: Iterable[str]) -> str:
+    return as_json({name: _bounded(lookup(values, name)) for name in names})
+
+
+def _bounded(value: Any) -> Any:
+    """Cut what a server wrote, which may be of any length."""
+    if isinstance(value, str):
+        return value[:MAX_CHARACTERS]
+    if isinstance(value, Mapping):
+        return {name: _bounded(item) for name, item in value.items()}
+    return [_bounded(item) for item in value[:MAX_ITEMS]] if isinstance(value, list) else value

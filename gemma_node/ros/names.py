@@ -28,6 +28,8 @@ def _reliable(depth: int, durability: DurabilityPolicy) -> QoSProfile:
 
 
 REQUESTS = _reliable(10, DurabilityPolicy.VOLATILE)
+# More than engine.inbox_size: what is too much must arrive to be refused as BUSY.
+REQUEST_BURST = _reliable(200, DurabilityPolicy.VOLATILE)
 DECISIONS = _reliable(100, DurabilityPolicy.VOLATILE)
 LOCK = _reliable(1, DurabilityPolicy.VOLATILE)
 LATCHED = _reliable(1, DurabilityPolicy.TRANSIENT_LOCAL)

@@ -20,8 +20,10 @@ from collections.abc import Callable
 from collections.abc import Sequence
 import hashlib
 import json
+import math
 import time
 
+from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
@@ -56,6 +58,7 @@ from gemma_node.tools.spec import ToolSpec
 _FACT_FIELDS = ('package_version', 'model', 'checkpoint_digest', 'recipe', 'rounding', 'backend',
                 'device', 'driver', 'kernel_digest', 'prompt_digest', 'verified', 'lanes',
                 'context_tokens')
+LAST_WORDS_S = 0.2
 
 
 class Outbox:
@@ -70,6 +73,7 @@ class Outbox:
         self._modes = modes
         self._record = record
         self.config_digest = ''
+        self._said_s = -math.inf
         overrides = QoSOverridingOptions.with_default_policies()
         self._decisions = node.create_publisher(
             Decision, '~/decision', DECISIONS, qos_overriding_options=overrides)
@@ -123,6 +127,7 @@ class Outbox:
     ) -> None:
         """Publish on the node's topic and the robot's; a refused command is answered in words."""
         self._record(decision)
+        self._said_s = time.monotonic()
         self._decisions.publish(decision)
         if robot is None:
             return
@@ -134,6 +139,7 @@ class Outbox:
     def publish_event(self, event: ToolEvent) -> None:
         """Stamp and publish an event of a call."""
         event.header.stamp = self._node.get_clock().now().to_msg()
+        self._said_s = time.monotonic()
         self._events.publish(event)
 
     def publish_stop(
@@ -172,7 +178,10 @@ class Outbox:
         self._info.publish(info)
 
     def destroy(self) -> None:
-        """Destroy the publishers."""
+        """Destroy the publishers, but give what was said a moment ago the time to arrive."""
         for publisher in (self._decisions, self._events, self._info):
+            left_s = self._said_s + LAST_WORDS_S - time.monotonic()
+            if left_s > 0:
+                publisher.wait_for_all_acked(Duration(seconds=left_s))
             self._node.destroy_publisher(publisher)
 

@@ -47,7 +47,7 @@ from gemma_node.ros.dispatch import Dispatch
 from gemma_node.ros.flow import Flow
 from gemma_node.ros.guard import CallbackGuard
 from gemma_node.ros.names import LOCK
-from gemma_node.ros.names import REQUESTS
+from gemma_node.ros.names import REQUEST_BURST
 from gemma_node.ros.publishing import Outbox
 from gemma_node.ros.robots import Robot
 from gemma_node.ros.robots import RobotHandlers
@@ -187,7 +187,7 @@ class Runtime:
         overrides = QoSOverridingOptions.with_default_policies()
         self._subscriptions = (
             node.create_subscription(DecisionRequest, '~/request', guard(self._take_request),
-                                     REQUESTS, qos_overriding_options=overrides),
+                                     REQUEST_BURST, qos_overriding_options=overrides),
             node.create_subscription(Bool, self._settings.lock or '~/lock',
                                      guard(lambda message: self._take_lock(NODE, message.data)),
                                      LOCK, qos_overriding_options=overrides))

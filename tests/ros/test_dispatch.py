@@ -104,6 +104,15 @@ def test_aborted_goal_says_why_with_the_servers_code(driving):
     assert driving.worker.requests[1][0].tool_results[0].text == 'failed: a crate'
 
 
+def test_what_a_server_writes_is_cut_to_a_line(driving):
+    driving.server.end(driving.server.goals[0], 'abort', error_code=2,
+                       error_msg='no\nway ' * 50_000)
+    event = driving.terminal(driving.call_id)
+    assert event.error_msg.startswith('no way no way')
+    assert len(event.error_msg) <= 400
+    assert len(event.detail_json) < 1000
+
+
 def test_success_that_breaks_the_tools_rule_is_no_success(driving):
     driving.server.end(driving.server.goals[0], error_code=1)
     assert driving.terminal(driving.call_id).state == ToolEvent.STATE_ABORTED

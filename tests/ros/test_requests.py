@@ -23,9 +23,11 @@ from ros_harness import reply
 from gemma_node.core import ErrorCode
 from gemma_node.core import Request
 from gemma_node.msg import Decision
+from gemma_node.msg import DecisionRequest
 from gemma_node.msg import InputRef
 from gemma_node.msg import ToolCall
 from gemma_node.ros.conversions import uuid_hex
+from gemma_node.ros.names import REQUEST_BURST
 
 
 def test_request_is_answered_with_its_id_inputs_and_reply(world):
@@ -273,3 +275,11 @@ def test_refused_requests_of_ever_new_sessions_leave_nothing_behind(world):
     for index in range(400):
         world.node.runtime.flow.accept(Request(id='', robot='r1', session=str(index), text=' '))
     assert not world.node.runtime.flow._chains._unread
+
+
+def test_burst_of_requests_ends_in_a_decision_each(world):
+    burst = world.peer.create_publisher(DecisionRequest, 'gemma_node/request', REQUEST_BURST)
+    world.spin(lambda: burst.get_subscription_count())
+    for _ in range(100):
+        burst.publish(DecisionRequest(robot='r1', text='hello'))
+    world.spin(lambda: len(world.decisions) == 100)

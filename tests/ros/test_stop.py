@@ -228,3 +228,19 @@ def test_one_refused_call_leaves_the_decision_a_tool_call(world):
     texts = [result.text for result in world.worker.requests[-1][0].tool_results]
     assert len(texts) == 2
     assert texts[0].startswith('refused: ')
+
+
+def test_last_words_are_given_time_before_their_publisher_goes(world, monkeypatch):
+    driving = drive(world)
+    events = world.node.runtime._outbox._events
+    order = []
+    monkeypatch.setattr(events, 'wait_for_all_acked', 
+                        lambda limit: order.append(limit.nanoseconds))
+    destroy = world.node.destroy_publisher
+    monkeypatch.setattr(world.node, 'destroy_publisher', lambda publisher: (
+        order.append('gone') if publisher is events else None, destroy(publisher))[1])
+    world.node.trigger_deactivate()
+    world.node.trigger_cleanup()
+    assert order[0] > 0
+    assert order[1:] == ['gone']
+    assert world.terminal(driving).is_terminal
