@@ -234,7 +234,7 @@ def test_last_words_are_given_time_before_their_publisher_goes(world, monkeypatc
     driving = drive(world)
     events = world.node.runtime._outbox._events
     order = []
-    monkeypatch.setattr(events, 'wait_for_all_acked', 
+    monkeypatch.setattr(events, 'wait_for_all_acked',
                         lambda limit: order.append(limit.nanoseconds))
     destroy = world.node.destroy_publisher
     monkeypatch.setattr(world.node, 'destroy_publisher', lambda publisher: (
