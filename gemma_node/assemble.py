@@ -60,6 +60,8 @@ _CHECKPOINT_PATTERNS = ('*.json', '*.jinja', '*.safetensors')
 _KERNEL_FOLDERS = ('backends', 'engine', 'kernels', 'model', 'quant')
 _CPU_INFO = Path('/proc/cpuinfo')
 _CPU_FOLDER = Path('/sys/devices/system/cpu')
+# Rows that a model may have beyond its tokenizer's, to round the vocabulary up.
+MAX_PADDING_ROWS = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +172,8 @@ def _engine_config(settings: WorkerSettings, admission: Admission) -> EngineConf
 
 
 def _check_fit(settings: WorkerSettings, tokenizer: Tokenizer, config: ModelConfig) -> None:
-    if tokenizer.vocab_size > config.vocab_size:
+    padding = max(MAX_PADDING_ROWS, config.vocab_size // 16)
+    if not config.vocab_size - padding <= tokenizer.vocab_size <= config.vocab_size:
         raise CheckpointError(
             f'the tokenizer has {tokenizer.vocab_size} tokens, the model {config.vocab_size}; '
             f'tokenizer.json and config.json are of different checkpoints'

@@ -118,6 +118,16 @@ def test_tokenizer_of_another_model_is_refused(copy):
         assemble(settings(copy), ignore)
 
 
+def test_tokenizer_that_lacks_most_of_the_models_tokens_is_refused(tmp_path):
+    copy = shutil.copytree(EMBEDDED_CHECKPOINT, tmp_path / 'copy')
+    tokenizer = json.loads((copy / 'tokenizer.json').read_text())
+    vocab = tokenizer['model']['vocab']
+    tokenizer['model'].update(vocab=dict(list(vocab.items())[:300]), merges=[])
+    (copy / 'tokenizer.json').write_text(json.dumps(tokenizer))
+    with pytest.raises(CheckpointError, match='of different checkpoints'):
+        assemble(settings(copy), ignore)
+
+
 def test_context_beyond_the_checkpoint_is_refused(random_checkpoint):
     with pytest.raises(ConfigError, match=r'context_tokens is 1000000, the checkpoint goes to'):
         assemble(settings(random_checkpoint, context_tokens=1_000_000), ignore)
