@@ -32,6 +32,7 @@ from typing import NoReturn
 from rich.console import Console
 from rich.table import Table
 
+from gemma_node.cli_schema import add_schema
 from gemma_node.errors import ConfigError
 from gemma_node.errors import GemmaNodeError
 from gemma_node.ros_env import prepare_ros
@@ -80,6 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_inspect(verbs)
     _add_replay(verbs)
     _add_ask(verbs)
+    add_schema(verbs)
     return parser
 
 

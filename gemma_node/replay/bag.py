@@ -31,6 +31,7 @@ from typing import Any
 
 from rosbags.highlevel import AnyReader
 from rosbags.highlevel import AnyReaderError
+from rosbags.interfaces import MessageDefinitionFormat
 from rosbags.rosbag1 import ReaderError as Ros1Error
 from rosbags.rosbag2 import Reader
 from rosbags.rosbag2 import ReaderError as Ros2Error
@@ -141,6 +142,15 @@ class Bag:
                 )
         except _READ_ERRORS as error:
             raise BagError(f'{self.path} cannot be read whole: {_sentence(error)}') from error
+
+    def definitions(self) -> dict[str, str]:
+        """Return the message texts that the recording carries, by type."""
+        assert self._reader is not None
+        return {
+            connection.msgtype: connection.msgdef.data
+            for connection in self._reader.connections
+            if connection.msgdef.format is MessageDefinitionFormat.MSG
+        }
 
     def decode(self, message: BagMessage) -> tuple[Any, int] | None:
         """

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import array
 from collections.abc import Mapping
+from collections.abc import Sequence
 import importlib
 import math
 from typing import Any
@@ -38,9 +39,10 @@ from gemma_node.core import ErrorCode
 from gemma_node.errors import ConfigError
 from gemma_node.errors import RequestError
 from gemma_node.policy.fields import STEP
+from gemma_node.tools.interface_schema import check_value
 
 MAX_ARRAY = 4096
-_FLOAT_MAX = {'float': 3.4028234663852886e38, 'double': math.inf}
+_FLOATS = {'float': 'float32', 'double': 'float64'}
 
 
 def interface_class(name: str) -> Any:
@@ -103,6 +105,28 @@ def _plain_array(value: Any) -> Any:
     return items if len(value) <= MAX_ARRAY else {'__array__': len(value), 'head': items}
 
 
+def to_exact(value: Any) -> Any:
+    """Convert a message to plain nested values without loss; byte arrays are bytes."""
+    if hasattr(value, 'get_fields_and_field_types'):
+        types = zip(value.get_fields_and_field_types(), value.SLOT_TYPES, strict=True)
+        return {name: _exact(slot, getattr(value, name)) for name, slot in types}
+    return value
+
+
+def _exact(slot: Any, value: Any) -> Any:
+    if not isinstance(slot, AbstractNestedType):
+        is_octet = isinstance(slot, BasicType) and slot.typename == 'octet'
+        return value[0] if is_octet else to_exact(value)
+    if _is_byte(slot.value_type):
+        return bytes(value) if not isinstance(value, list) else b''.join(value)
+    items = value.tolist() if hasattr(value, 'tolist') else list(value)
+    return [_exact(slot.value_type, item) for item in items]
+
+
+def _is_byte(slot: Any) -> bool:
+    return isinstance(slot, BasicType) and slot.typename in ('octet', 'uint8')
+
+
 def fill(message: Any, values: Mapping[str, Any], *, now: Any = None, where: str = '') -> Any:
     """
     Write plain values into a message and return it; fields not given keep their defaults.
@@ -120,9 +144,9 @@ def fill(message: Any, values: Mapping[str, Any], *, now: Any = None, where: str
 
 
 def _typed(slot: Any, value: Any, path: str, now: Any) -> Any:
-    if isinstance(value, Mapping) and value.get('__now__') is True:
-        return now
     if isinstance(slot, NamespacedType):
+        if slot.name == 'Time' and value == {'__now__': True}:
+            return now
         if not isinstance(value, Mapping):
             raise _refuse(path, f'{slot.name} needs a mapping, got {value!r}')
         name = '/'.join(slot.namespaced_name())
@@ -133,17 +157,22 @@ def _typed(slot: Any, value: Any, path: str, now: Any) -> Any:
         limit = slot.maximum_size if slot.has_maximum_size() else math.inf
         if not isinstance(value, str) or len(value) > limit:
             raise _refuse(path, f'needs a string of at most {limit} characters, got {value!r}')
+        if problem := check_value('string', value):
+            raise _refuse(path, problem)
         return value
     return _typed_number(slot, value, path)
 
 
-def _typed_list(slot: Any, value: Any, path: str, now: Any) -> list[Any]:
-    if not isinstance(value, (list, tuple)):
+def _typed_list(slot: Any, value: Any, path: str, now: Any) -> Sequence[Any]:
+    is_data = isinstance(value, bytes) and _is_byte(slot.value_type)
+    if not is_data and not isinstance(value, (list, tuple)):
         raise _refuse(path, f'needs a list, got {value!r}')
     if isinstance(slot, Array) and len(value) != slot.size:
         raise _refuse(path, f'needs {slot.size} items, got {len(value)}')
     if isinstance(slot, BoundedSequence) and len(value) > slot.maximum_size:
         raise _refuse(path, f'takes at most {slot.maximum_size} items, got {len(value)}')
+    if is_data and slot.value_type.typename == 'uint8':
+        return array.array('B', value) if not isinstance(slot, Array) else list(value)
     return [_typed(slot.value_type, item, f'{path}[{index}]', now)
             for index, item in enumerate(value)]
 
@@ -157,8 +186,8 @@ def _typed_number(slot: BasicType, value: Any, path: str) -> Any:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not is_number:
         raise _refuse(path, f'needs a number, got {value!r}')
-    if kind in _FLOAT_MAX:
-        if not math.isfinite(value) or abs(value) > _FLOAT_MAX[kind]:
+    if kind in _FLOATS:
+        if check_value(_FLOATS[kind], value):
             raise _refuse(path, f'needs a finite {kind}, got {value!r}')
         return float(value)
     if kind == 'octet':
@@ -168,9 +197,9 @@ def _typed_number(slot: BasicType, value: Any, path: str) -> Any:
         is_unsigned = kind.startswith('u')
         low = 0 if is_unsigned else -(1 << (bits - 1))
         high = (1 << bits) - 1 if is_unsigned else (1 << (bits - 1)) - 1
-    if value != int(value) or not low <= value <= high:
+    if not isinstance(value, int) or not low <= value <= high:
         raise _refuse(path, f'needs an integer from {low} to {high}, got {value!r}')
-    return bytes([int(value)]) if kind == 'octet' else int(value)
+    return bytes([value]) if kind == 'octet' else value
 
 
 def _refuse(path: str, sentence: str) -> RequestError:

@@ -22,20 +22,30 @@ Fields that no entry names keep the interface's default.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Mapping
+from dataclasses import replace
 import math
 from pathlib import Path
 import re
 from typing import Any
 
 from gemma_node.errors import ConfigError
-from gemma_node.tools.interface_schema import Field
+from gemma_node.errors import RequestError
+from gemma_node.tools.argument_schema import describe
+from gemma_node.tools.argument_schema import read_schema
+from gemma_node.tools.argument_schema import Target
 from gemma_node.tools.interface_schema import format_path
 from gemma_node.tools.interface_schema import InterfaceSource
-from gemma_node.tools.interface_schema import schema_of
+from gemma_node.tools.interface_schema import Record
+from gemma_node.tools.interface_schema import Scalar
+from gemma_node.tools.interface_schema import Seconds
+from gemma_node.tools.interface_schema import shape_at
+from gemma_node.tools.interface_schema import without
+from gemma_node.tools.overlay import constant_of
+from gemma_node.tools.overlay import field_value
 from gemma_node.tools.spec import ArgumentRule
 from gemma_node.tools.spec import PathPart
-from gemma_node.tools.validate import check_plain
 from gemma_node.tools.validate import is_name
 from gemma_node.tools.validate import validate_value
 from gemma_node.tools.yaml_reader import read_yaml
@@ -46,8 +56,9 @@ ARGUMENT_KEYS = (
     'hide_rest', 'items', 'max_items', 'max_length', 'maximum', 'min_items', 'min_length',
     'minimum', 'optional', 'step', 'type', 'unit',
 )
-TYPES = ('string', 'number', 'integer', 'boolean', 'array')
 _PATH_PART = re.compile(r'([A-Za-z][A-Za-z0-9_]*)((?:\[[0-9]{1,4}\])*)')
+# They make a number of a field whose values otherwise have names.
+_NUMBER_KEYS = ('gain', 'maximum', 'minimum', 'step')
 _YAW_GAINS = {'': 1.0, 'rad': 1.0, 'deg': math.pi / 180.0}
 
 
@@ -56,13 +67,13 @@ def read_arguments(
 ) -> tuple[ArgumentRule, ...]:
     """Read all entries; names the model sees are unique."""
     rules: list[ArgumentRule] = []
-    for key, entry in (node.mapping() if node is not None else {}).items():
-        path = _read_path(entry, key)
-        try:
-            field = interfaces.field_at(interface_type, path)
-        except ConfigError as error:
-            raise entry.error(f'{interface_type}: {error}') from error
-        rule = _read_rule(entry, path, field, interface_type)
+    entries = node.mapping() if node is not None else {}
+    paths = {key: _read_path(entry, key) for key, entry in entries.items()}
+    for key, entry in entries.items():
+        target = _find_target(entry, paths[key], interface_type, interfaces)
+        if isinstance(target.shape, Record):
+            target = replace(target, shape=_rest_of(target.shape, paths[key], paths.values()))
+        rule = _read_rule(entry, target)
         if rule.name and any(other.name == rule.name for other in rules):
             raise entry.error(f'the argument name {rule.name!r} is used twice; give an alias')
         rules.append(rule)
@@ -91,41 +102,101 @@ def _read_path(node: YamlNode, key: str) -> tuple[PathPart, ...]:
     return tuple(path)
 
 
-def _read_rule(
-    node: YamlNode, path: tuple[PathPart, ...], field: Field | None, interface_type: str,
-) -> ArgumentRule:
+def _find_target(
+    node: YamlNode, path: tuple[PathPart, ...], interface_type: str, interfaces: InterfaceSource,
+) -> Target:
+    try:
+        return Target(
+            interface_type=interface_type, path=path,
+            field=interfaces.field_at(interface_type, path),
+            shape=shape_at(interfaces, interface_type, path))
+    except ConfigError as error:
+        raise node.error(f'{interface_type}: {error}') from error
+
+
+def _rest_of(
+    record: Record, path: tuple[PathPart, ...], others: Iterable[tuple[PathPart, ...]],
+) -> Record:
+    """Take what entries below this one decide away from the model."""
+    for other in others:
+        if len(other) > len(path) and other[:len(path)] == path:
+            record = without(record, other[len(path):])
+    return record
+
+
+def _read_rule(node: YamlNode, target: Target) -> ArgumentRule:
     entries = node.mapping(ARGUMENT_KEYS)
-    field_type = field.base_type if field is not None and not field.is_array else ''
     for word in ('const', 'hide', 'hide_rest'):
-        if word not in entries:
-            continue
-        if len(entries) > 1:
-            others = ', '.join(key for key in entries if key != word)
-            raise node.error(f'{word} stands alone; remove {others}')
-        if word == 'const':
-            return ArgumentRule(path=path, field_type=field_type, has_const=True,
-                                const=entries[word].plain())
-        if not entries[word].boolean():
-            raise entries[word].error('must be true; leave it out otherwise')
-        return ArgumentRule(path=path, field_type=field_type, is_hidden=True)
-    name = _read_name(node, entries, path)
+        if word in entries:
+            return _read_unseen(node, entries, word, target)
+    field = target.field
+    name = _read_name(node, entries, target.path)
     is_yaw = 'as' in entries and entries['as'].choice(('yaw',)) == 'yaw'
+    if is_yaw and field is not None and target.base_type != 'geometry_msgs/Quaternion':
+        raise entries['as'].error(f'yaw needs a geometry_msgs/Quaternion, {field.name} is '
+                                  f'{field.base_type}')
     unit = entries['unit'].text() if 'unit' in entries else field.unit if field is not None else ''
+    if isinstance(target.shape, Seconds):
+        unit = unit or 's'
     choices = _read_choices(entries, node)
-    schema = _read_schema(node, entries, field, choices, is_yaw, interface_type)
-    schema['description'] = _describe(
+    shape = target.shape
+    if isinstance(shape, Scalar) and any(key in entries for key in _NUMBER_KEYS):
+        target = replace(target, shape=(shape := replace(shape, names={})))
+    schema = read_schema(node, entries, target, choices, is_yaw)
+    schema['description'] = describe(
         entries['description'].text() if 'description' in entries
         else field.comment if field is not None else '', unit, schema)
     schema = {key: value for key, value in schema.items() if value != ''}
-    has_default = 'default' in entries
+    is_kept = is_yaw and 'default' in entries and entries['default'].value == 'keep'
+    has_default = 'default' in entries and not is_kept
     default = _read_default(entries['default'], schema) if has_default else None
-    return ArgumentRule(
-        path=path, name=name, schema=schema, field_type='' if is_yaw else field_type, unit=unit,
+    rule = ArgumentRule(
+        path=target.path, name=name, schema=schema,
+        field_type='' if is_yaw else target.base_type, unit=unit,
         gain=_read_gain(node, entries, unit, is_yaw, schema), is_yaw=is_yaw,
         choices=choices if isinstance(choices, Mapping) else None,
-        has_default=has_default, default=default,
-        is_optional=has_default or ('optional' in entries and entries['optional'].boolean()),
+        has_default=has_default, default=default, is_kept=is_kept, shape=shape,
+        is_optional=has_default or is_kept
+        or ('optional' in entries and entries['optional'].boolean()),
     )
+    _check_values(node, rule)
+    return rule
+
+
+def _read_unseen(
+    node: YamlNode, entries: Mapping[str, YamlNode], word: str, target: Target,
+) -> ArgumentRule:
+    """Read an entry for a field that the model does not see."""
+    if len(entries) > 1:
+        others = ', '.join(key for key in entries if key != word)
+        raise node.error(f'{word} stands alone; remove {others}')
+    if word != 'const':
+        if not entries[word].boolean():
+            raise entries[word].error('must be true; leave it out otherwise')
+        return ArgumentRule(path=target.path, field_type=target.base_type, is_hidden=True)
+    rule = ArgumentRule(
+        path=target.path, field_type=target.base_type, has_const=True,
+        const=entries[word].plain(), shape=target.shape)
+    try:
+        constant_of(rule)
+    except RequestError as error:
+        raise entries[word].error(str(error)) from error
+    return rule
+
+
+def _check_values(node: YamlNode, rule: ArgumentRule) -> None:
+    """Refuse choices, bounds and defaults that do not fit the field once they are converted."""
+    if rule.shape is None:
+        return
+    values = [*rule.schema.get('enum', ())]
+    if rule.schema['type'] in ('number', 'integer') and not values:
+        values += [rule.schema[key] for key in ('minimum', 'maximum') if key in rule.schema]
+    values += [rule.default] if rule.has_default else []
+    for value in values:
+        try:
+            field_value(rule, value)
+        except RequestError as error:
+            raise node.error(f'{value!r:.60} does not fit the field: {error}') from error
 
 
 def _read_name(
@@ -173,109 +244,6 @@ def _read_choices(
     return found
 
 
-def _read_schema(
-    node: YamlNode,
-    entries: Mapping[str, YamlNode],
-    field: Field | None,
-    choices: Mapping[str, Any] | list[Any] | None,
-    is_yaw: bool,
-    interface_type: str,
-) -> dict[str, Any]:
-    derived = schema_of(field) if field is not None else None
-    if 'type' in entries:
-        schema: dict[str, Any] = {'type': entries['type'].choice(TYPES)}
-        _check_against_field(entries['type'], schema['type'], field, derived, choices)
-    elif isinstance(choices, Mapping):
-        schema = {'type': 'string'}
-    elif choices is not None:
-        schema = {'type': _type_of_choices(choices, node)}
-    elif is_yaw:
-        schema = {'type': 'number'}
-    elif derived is not None:
-        schema = dict(derived)
-        if 'gain' in entries and schema['type'] in ('integer', 'number'):
-            # Limits of the field's type do not hold for the argument's unit.
-            schema = {'type': 'number'}
-    elif field is not None:
-        raise node.error(f'{field.base_type} has fields of its own; name one of them, '
-                         'or use choices or as: yaw')
-    else:
-        raise node.error(f'{interface_type} cannot be read here; write the type: '
-                         f'{", ".join(TYPES)}')
-    if choices is not None:
-        schema['enum'] = list(choices)
-        _check_enum(node, schema)
-    _read_bounds(node, entries, schema)
-    return schema
-
-
-def _check_against_field(
-    node: YamlNode, name: str, field: Field | None, derived: Mapping[str, Any] | None,
-    choices: Mapping[str, Any] | list[Any] | None,
-) -> None:
-    if field is None or isinstance(choices, Mapping) or derived is None:
-        return
-    fits = {'integer': ('integer', 'number'), 'number': ('number', 'integer')}
-    if derived['type'] not in fits.get(name, (name,)):
-        raise node.error(f'{field.name} is {field.base_type}{"[]" if field.is_array else ""}, '
-                         f'which takes {derived["type"]}, not {name}')
-
-
-def _type_of_choices(choices: list[Any], node: YamlNode) -> str:
-    if all(isinstance(choice, str) for choice in choices):
-        return 'string'
-    if all(isinstance(choice, int) for choice in choices):
-        return 'integer'
-    if all(isinstance(choice, (int, float)) for choice in choices):
-        return 'number'
-    raise node.error('choices must be all text or all numbers')
-
-
-def _check_enum(node: YamlNode, schema: Mapping[str, Any]) -> None:
-    for choice in schema['enum']:
-        problems = check_plain(choice, 'choices') or validate_value(schema, choice)
-        if problems:
-            raise node.error(f'choices: {problems[0]}'.replace('choices: choices:', 'choices:'))
-
-
-def _read_bounds(
-    node: YamlNode, entries: Mapping[str, YamlNode], schema: dict[str, Any],
-) -> None:
-    groups = {
-        'number': (('minimum', 'minimum'), ('maximum', 'maximum'), ('step', 'multipleOf')),
-        'string': (('min_length', 'minLength'), ('max_length', 'maxLength')),
-        'array': (('min_items', 'minItems'), ('max_items', 'maxItems')),
-    }
-    kind = 'number' if schema['type'] == 'integer' else schema['type']
-    for group, pairs in groups.items():
-        for key, keyword in pairs:
-            if key not in entries:
-                continue
-            if group != kind:
-                raise entries[key].error(f'{key} does not fit the type {schema["type"]}')
-            if key == 'step':
-                schema[keyword] = entries[key].number(above=0)
-            elif group == 'number':
-                schema[keyword] = _tighter(keyword, entries[key].number(), schema, entries[key])
-            else:
-                value = entries[key].integer(minimum=0, maximum=1 << 20)
-                schema[keyword] = _tighter(keyword, value, schema, entries[key])
-        low, high = pairs[0][1], pairs[1][1]
-        if low in schema and high in schema and schema[low] > schema[high]:
-            raise node.error(f'{pairs[0][0]} {schema[low]} is above {pairs[1][0]} {schema[high]}')
-    if schema['type'] == 'array' and 'items' not in schema:
-        if 'items' not in entries:
-            raise node.error('an array needs items: the type of what it holds')
-        schema['items'] = {'type': entries['items'].choice(TYPES[:4])}
-
-
-def _tighter(keyword: str, value: float, schema: Mapping[str, Any], node: YamlNode) -> float:
-    derived = schema.get(keyword)
-    if derived is not None and (value < derived if keyword.startswith('min') else value > derived):
-        raise node.error(f'{value} contradicts the field, which has {keyword} {derived}')
-    return value
-
-
 def _read_default(node: YamlNode, schema: Mapping[str, Any]) -> Any:
     value = node.plain()
     if problems := validate_value(schema, value):
@@ -301,16 +269,3 @@ def _read_gain(
     if unit not in _YAW_GAINS:
         raise node.error(f'as: yaw knows the units deg and rad, found {unit!r}')
     return _YAW_GAINS[unit]
-
-
-def _describe(description: str, unit: str, schema: Mapping[str, Any]) -> str:
-    """Add unit and range, which the prompt's declaration has no other place for."""
-    low, high = schema.get('minimum'), schema.get('maximum')
-    notes = [unit] if unit else []
-    if low is not None and high is not None and 'enum' not in schema:
-        notes.append(f'{low:g} to {high:g}')
-    elif 'enum' not in schema and (low is not None or high is not None):
-        notes.append(f'at least {low:g}' if low is not None else f'at most {high:g}')
-    if not notes:
-        return description
-    return f'{description.rstrip(".")} ({", ".join(notes)})'.lstrip()

@@ -154,7 +154,7 @@ def _digest_of(resources: Sequence[str], tools: Sequence[ToolSpec]) -> str:
     for tool in content:
         for rule in tool['arguments']:
             # Known only where the interface is installed; the rule is the same without.
-            del rule['field_type']
+            del rule['field_type'], rule['shape']
     text = json.dumps([FILE_VERSION, list(resources), content], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -31,39 +31,38 @@ from gemma_node.core import ErrorCode
 from gemma_node.errors import RequestError
 from gemma_node.tools.interface_schema import check_value
 from gemma_node.tools.interface_schema import format_path
+from gemma_node.tools.interface_schema import from_json
+from gemma_node.tools.interface_schema import NOW_KEY
 from gemma_node.tools.spec import ArgumentRule
 from gemma_node.tools.spec import Condition
 from gemma_node.tools.spec import PathPart
 from gemma_node.tools.spec import ToolSpec
 
-NOW: Mapping[str, Any] = {'__now__': True}
+NOW: Mapping[str, Any] = {NOW_KEY: True}
 _FRAME_PREFIX = '{frame_prefix}'
 
 
 def to_message(
     spec: ToolSpec, arguments: Mapping[str, Any], *, frame_prefix: str = '',
+    kept: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """
     Return the goal, request or message fields for arguments that fit the declaration.
 
-    A time that is to be the moment of sending is ``{'__now__': True}``. Raises RequestError
-    LIMIT_EXCEEDED when a converted value does not fit its field.
+    A time that is to be the moment of sending is ``{'__now__': True}``. `kept` are the present
+    field values of arguments whose default is to keep them. Raises RequestError: LIMIT_EXCEEDED
+    when a converted value does not fit its field, MISSING_INPUT when a kept one is not given.
     """
     message: dict[str, Any] = {}
     for rule in spec.arguments:
         if rule.has_const:
-            _assign(message, rule.path, _constant_of(rule, frame_prefix))
-            continue
-        if not rule.name:
-            continue
-        if rule.name in arguments:
-            value = arguments[rule.name]
+            _assign(message, rule.path, constant_of(rule, frame_prefix))
+        elif rule.name in arguments:
+            _assign(message, rule.path, field_value(rule, arguments[rule.name], frame_prefix))
+        elif rule.is_kept:
+            _assign(message, rule.path, _kept_value(rule, kept or {}))
         elif rule.has_default:
-            value = rule.default
-        else:
-            continue
-        value = _field_value(rule, value)
-        _assign(message, rule.path, _filled(value, frame_prefix) if rule.choices else value)
+            _assign(message, rule.path, field_value(rule, rule.default, frame_prefix))
     closed = _close_lists(message, spec.name)
     assert isinstance(closed, dict)
     return closed
@@ -102,9 +101,16 @@ def _holds(condition: Condition, result: Mapping[str, Any]) -> bool:
     return bool(is_same_kind and value == condition.equals)
 
 
-def _field_value(rule: ArgumentRule, value: Any) -> Any:
+def quaternion_to_yaw(rotation: Mapping[str, float]) -> float:
+    """Return a rotation's angle about z, in radians from -pi to pi."""
+    x, y, z, w = (float(rotation[axis]) for axis in ('x', 'y', 'z', 'w'))
+    return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+
+
+def field_value(rule: ArgumentRule, value: Any, frame_prefix: str = '') -> Any:
+    """Return the plain field value for one argument, or raise RequestError LIMIT_EXCEEDED."""
     if rule.choices is not None:
-        return rule.choices[value]
+        return _checked(rule, _filled(rule.choices[value], frame_prefix), is_partial=True)
     if rule.is_yaw:
         return yaw_to_quaternion(float(value) * rule.gain)
     if rule.gain != 1.0:
@@ -112,21 +118,41 @@ def _field_value(rule: ArgumentRule, value: Any) -> Any:
     is_whole_field = rule.field_type.startswith(('int', 'uint', 'byte', 'char'))
     if rule.schema.get('type') == 'number' and isinstance(value, int) and not is_whole_field:
         value = float(value)
-    if not rule.field_type or '/' in rule.field_type:
-        return value
-    if isinstance(value, float) and is_whole_field:
+    if isinstance(value, float) and is_whole_field and math.isfinite(value):
         # Whole up to the rounding of the product: 0.29 m in mm is 290, not 289.99999999999994.
         rounded = round(value)
         value = rounded if math.isclose(value, rounded, rel_tol=1e-12, abs_tol=1e-12) else value
-    if problem := check_value(rule.field_type, value):
-        raise RequestError(ErrorCode.LIMIT_EXCEEDED, f'{rule.name}: {problem}')
-    return value
+    return _checked(rule, value)
 
 
-def _constant_of(rule: ArgumentRule, frame_prefix: str) -> Any:
-    if rule.const == 'now' and rule.field_type not in ('string', 'wstring'):
+def constant_of(rule: ArgumentRule, frame_prefix: str = '') -> Any:
+    """Return the plain field value of a constant, or raise RequestError LIMIT_EXCEEDED."""
+    if rule.shape is None and rule.const == 'now' and rule.field_type not in ('string', 'wstring'):
         return dict(NOW)
-    return _filled(rule.const, frame_prefix)
+    return _checked(rule, _filled(rule.const, frame_prefix), is_partial=True)
+
+
+def _kept_value(rule: ArgumentRule, kept: Mapping[str, Any]) -> Any:
+    if rule.name not in kept:
+        raise RequestError(
+            ErrorCode.MISSING_INPUT,
+            f'{rule.name}: nothing says what it is now, so it cannot be kept; give a value')
+    return _checked(rule, kept[rule.name])
+
+
+def _checked(rule: ArgumentRule, value: Any, *, is_partial: bool = False) -> Any:
+    """Return the value as its field takes it; where the shape is unknown, primitives only."""
+    place = rule.name or format_path(rule.path)
+    if rule.shape is not None:
+        try:
+            return from_json(rule.shape, value, place=place, is_partial=is_partial)
+        except RequestError as error:
+            raise RequestError(ErrorCode.LIMIT_EXCEEDED, str(error)) from error
+    if is_partial or not rule.field_type or '/' in rule.field_type:
+        return value
+    if problem := check_value(rule.field_type, value):
+        raise RequestError(ErrorCode.LIMIT_EXCEEDED, f'{place}: {problem}')
+    return value
 
 
 def _filled(value: Any, frame_prefix: str) -> Any:

@@ -25,6 +25,7 @@ from typing import Any
 from gemma_node.core import CallKind
 from gemma_node.core import Mode
 from gemma_node.core import ToolDeclaration
+from gemma_node.tools.interface_schema import Shape
 
 PathPart = str | int
 
@@ -36,6 +37,7 @@ class ArgumentRule:
 
     `name` is the argument the model sees, '' when it sees none (`const`, `is_hidden`).
     `path` addresses the field: names and list indices. `gain` converts argument to field units.
+    `shape` is known where the interface can be read. `is_kept`: the default is what is now.
     """
 
     path: tuple[PathPart, ...]
@@ -52,6 +54,8 @@ class ArgumentRule:
     default: Any = None
     is_optional: bool = False
     is_hidden: bool = False
+    is_kept: bool = False
+    shape: Shape | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

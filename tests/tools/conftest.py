@@ -120,6 +120,11 @@ def kit(request) -> Kit:
 
 
 @pytest.fixture(scope='session')
+def demo_kit() -> Kit:
+    return load_demo_kit()
+
+
+@pytest.fixture(scope='session')
 def declare():
     def make(name: str = 'tool', required: Sequence[str] | None = None, **properties):
         return ToolDeclaration(
