@@ -87,7 +87,15 @@ TEST = [
     'pytest>=8.2',
     'pytest-timeout>=2.3',
     'pytest-xdist>=3.6',
-    'ros-jazzy-test-msgs>=2.0; sys_platform == "linux" and platform_machine == "x86_64"',
+    *(
+        f'{name}; sys_platform == "linux" and platform_machine == "x86_64"'
+        for name in (
+            'ros-jazzy-actionlib-msgs>=5.3',
+            'ros-jazzy-shape-msgs>=5.3',
+            'ros-jazzy-stereo-msgs>=5.3',
+            'ros-jazzy-test-msgs>=2.0',
+        )
+    ),
     'ruff>=0.9',
     'transformers>=5.5',
     'types-jsonschema>=4.18',

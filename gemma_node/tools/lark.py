@@ -47,6 +47,7 @@ from gemma_node.tools.validate import validate_value
 SOLO_BUILTINS = ('no_action', 'ask_operator')
 MAX_DEPTH = 16
 MAX_ITEMS = 64
+MAX_FIXED_ITEMS = 1024
 MAX_SOURCE_CHARACTERS = 1 << 20
 # Part of the texts that special tokens get towards llguidance; no choice may hold it.
 HIDDEN_MARK = '\uf8ff\uf8fe'
@@ -266,6 +267,9 @@ class _LarkWriter:
             raise GrammarError(f'{place}: maxItems {most} is less than minItems {fewest}')
         if most == 0:
             return '"[" "]"'
+        if fewest > MAX_FIXED_ITEMS:
+            raise GrammarError(
+                f'{place}: an array of {fewest} items is no argument; at most {MAX_FIXED_ITEMS}')
         most = min(most, max(MAX_ITEMS, fewest))
         item = self._value(schema.get('items'), f'{place}[]', depth + 1)
         more = f'("," {item}){{{max(0, fewest - 1)},{most - 1}}}' if most > 1 else ''

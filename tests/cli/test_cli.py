@@ -26,7 +26,7 @@ from gemma_node.cli import main
 from gemma_node.errors import BagError
 from gemma_node.replay.run import ReplaySummary
 
-VERBS = ('run', 'demo', 'doctor', 'inspect', 'replay', 'ask')
+VERBS = ('run', 'demo', 'doctor', 'inspect', 'replay', 'ask', 'schema')
 
 
 def arguments(*words):
@@ -72,6 +72,9 @@ def test_help_lists_exactly_the_verbs_that_work(capsys):
         ('demo', '--robot', 'r9'),
         ('run', '--params-file', 'absent.yaml'),
         ('run', '--device', 'tpu'),
+        ('schema',),
+        ('schema', 'Twist'),
+        ('schema', 'no_such_msgs/msg/Twist'),
     ],
 )
 def test_a_mistake_is_one_sentence_and_exit_code_2(capsys, words):
