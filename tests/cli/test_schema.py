@@ -107,7 +107,8 @@ def test_overlay_may_be_a_tools_file(capsys):
 @pytest.fixture(params=[StoragePlugin.MCAP, StoragePlugin.SQLITE3])
 def recording(request, tmp_path):
     store = get_typestore(Stores.ROS2_JAZZY)
-    store.register(get_types_from_msg('std_msgs/Header header\nfloat32 angle\n', 'leg_msgs/msg/Knee'))
+    text = 'std_msgs/Header header\nfloat32 angle\n'
+    store.register(get_types_from_msg(text, 'leg_msgs/msg/Knee'))
     knee = store.types['leg_msgs/msg/Knee'](
         header=store.types['std_msgs/msg/Header'](
             stamp=store.types['builtin_interfaces/msg/Time'](sec=1, nanosec=0), frame_id='leg'),

@@ -55,7 +55,7 @@ MAY_IMPORT = {
     'replay': OUTSIDE,
     'demo': OUTSIDE,
     # The commands (cli.py, cli_*.py) start everything else; nothing starts them.
-    'cli': (*OUTSIDE, 'demo', 'replay', 'ros'),
+    'cli': (*OUTSIDE, 'tools.arguments', 'demo', 'replay', 'ros'),
 }
 
 
