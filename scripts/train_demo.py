@@ -356,8 +356,8 @@ def tokenizer(arguments: argparse.Namespace) -> None:
     save_tokenizer(train_tokenizer(corpus(arguments.seed, 400)), Path(arguments.out))
 
 
-def main() -> None:
-    """Read the command line and run one verb."""
+def main(words: list[str] | None = None) -> None:
+    """Read the command line (or `words`) and run one verb."""
     logging.basicConfig(level=logging.INFO, format='%(message)s')
     parser = argparse.ArgumentParser(description=__doc__)
     verbs = parser.add_subparsers(required=True)
@@ -383,7 +383,7 @@ def main() -> None:
     learn.add_argument('--seed', type=int, default=77)
     learn.add_argument('--out', default=str(packing.ASSETS))
     learn.set_defaults(verb=tokenizer)
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(words)
     arguments.verb(arguments)
 
 

@@ -38,6 +38,7 @@ from demo_data.phrases import any_word
 from demo_data.phrases import article
 from demo_data.phrases import expand
 from demo_data.phrases import fill
+from demo_data.phrases import nonce
 from demo_data.phrases import object_phrase
 from demo_data.phrases import place_phrase
 from demo_data.phrases import slots_of
@@ -81,7 +82,7 @@ class Case:
     text: str
     answer: Answer
     turns: list[Turn] = field(default_factory=list)
-    state: State = field(default_factory=State)
+    state: State | None = None
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ class CaseMaker:
             (30, self.command), (8, self.first_step), (13, self.follow_up), (13, self.decide),
             (13, self.question), (4.5, self.stop), (3, self.chat), (3.5, self.unclear),
             (3.5, self.unknown_choice), (3, self.unavailable), (1.5, self.unanswerable),
-            (2, self.correction), (4, self.condition), (1.5, self.again), (3, self.seen),
+            (2, self.correction), (2.5, self.instead), (4, self.condition), (1.5, self.again), (3, self.seen),
             (2.5, self.bring), (1.5, self.approach),
         )
 
@@ -131,7 +132,7 @@ class CaseMaker:
             case = make()
         if case.kind not in ('follow_up', 'again') and rng.random() < 0.45:
             case.turns = self._history(rng.choice((1, 1, 2, 2, 3, 4, 6)))
-        if not case.state.observations:
+        if case.state is None:
             case.state = self._state()
         return case
 
@@ -168,9 +169,12 @@ class CaseMaker:
             turns[-1] = Turn(turns[-1].text, turns[-1].answer, result)
         return Case('follow_up', rng.choice(dialogue.FOLLOW_UPS), answer, turns)
 
-    def decide(self) -> Case:
+    def decide(self, *, of_any_robot: bool = False) -> Case:
         """The autonomous question: only the state tells what to do."""
-        state = self._state(trouble=self.rng.choice((0.1, 0.35, 0.35)))
+        trouble = self.rng.choice((0.1, 0.35, 0.35))
+        state = self._state(trouble=trouble)
+        if of_any_robot:
+            state = StateMaker(self.rng, is_demo=False, trouble=trouble).draw()
         text = expand(self.rng, self.rng.choice(dialogue.DECIDE))
         return Case('decide', text, self._judge(state), state=state)
 
@@ -186,7 +190,7 @@ class CaseMaker:
 
     def stop(self) -> Case:
         """The operator wants everything to stop."""
-        return Case('stop', speak(self.rng, self.rng.choice(dialogue.STOP), {}, self.robot),
+        return Case('stop', speak(self.rng, self.rng.choice(dialogue.STOP), self._fillers(), self.robot),
                     STOP_CALL)
 
     def chat(self) -> Case:
@@ -276,6 +280,19 @@ class CaseMaker:
             return None
         text = speak(rng, wish.template, {**wish.values, keys[0]: both}, self.robot)
         return Case('correction', text, Answer(wish.call))
+
+    def instead(self) -> Case | None:
+        """One thing is forbidden and another one asked for in the same sentence."""
+        rng = self.rng
+        wish, other = self._wish(imperative=True), self._wish(imperative=True)
+        if wish is None or other is None:
+            return None
+        template = expand(rng, rng.choice((
+            '![do not|don\'t|never] {a}, {b}', '![do not|don\'t] {a}, but {b}', '![do not|don\'t] {a}. {b}', '{b}, do not {a}',
+            '{b} instead of that, [do not|don\'t] {a}', '!you should not {a}, [you should |please |]{b}', '!no need to {a}, {b}')))
+        values = {'a': fill(expand(rng, other.template), other.values),
+                  'b': fill(expand(rng, wish.template), wish.values)}
+        return Case('instead', speak(rng, template, values, self.robot), Answer(wish.call))
 
     def condition(self) -> Case | None:
         """A wish that depends on the state."""
@@ -375,7 +392,7 @@ class CaseMaker:
             'surface': rng.choice(words.SURFACES), 'group': rng.choice(words.GROUPS),
             'person': rng.choice(words.PEOPLE), 'object': article(rng, object_phrase(rng)),
             'place': article(rng, place_phrase(rng)), 'n': str(rng.randint(2, 60)),
-            'n2': str(rng.randint(2, 99)),
+            'n2': str(rng.randint(2, 99)), 'odd': nonce(rng),
         }
         values['distractor'] = fill(rng.choice(words.DISTRACTORS), values)
         if rng.random() < 0.2:

@@ -91,7 +91,7 @@ class StateMaker:
         """Make up one state with its observations."""
         rng = self.rng
         self.state = State()
-        if not self.is_demo and rng.random() < 0.3:
+        if not self.is_demo and rng.random() < 0.45:
             return self._recorded()
         keep = 0.96 if self.is_demo else 0.6
         makers = [self._odom, self._battery, self._scan, self._detections]
@@ -112,10 +112,17 @@ class StateMaker:
         """Make up what a recording of some other robot shows, in the order of its topics."""
         makers = [self._battery, self._number, self._path, self._pose, self._mode, self._errors,
                   self._twist, self._number, self._diagnostics]
+        keep = 0.75
+        if self.rng.random() < 0.5:
+            makers = [self._gps, self._odom, self._imu, self._joints, self._image, self._note,
+                      self._pose, self._scan, self._temperature, self._number]
+            keep = self.rng.choice((0.25, 0.4))
+            self.rng.shuffle(makers)
         for make in makers:
-            if self.rng.random() < 0.75:
+            if self.rng.random() < keep:
                 make()
-        self.state.observations.sort(key=lambda o: o.name)
+        if self.rng.random() < 0.5:
+            self.state.observations.sort(key=lambda o: o.name)
         return self.state
 
     def add(self, name: str, type_name: str, value: Any) -> bool:
@@ -142,7 +149,8 @@ class StateMaker:
 
     def _odom(self) -> None:
         rng = self.rng
-        x, y = round(rng.uniform(-10, 10), 2), round(rng.uniform(-10, 10), 2)
+        far = rng.choice((10, 10, 10, 200)) if not self.is_demo else 10
+        x, y = round(rng.uniform(-far, far), 2), round(rng.uniform(-far, far), 2)
         yaw = rng.choice((0, 90, -90, 180, rng.randint(-179, 180)))
         speed = rng.choice((0.0, 0.0, 0.0, round(rng.uniform(0, 0.06), 2),
                             round(rng.uniform(0.13, 1.5), 2), round(rng.uniform(0.13, 0.6), 2)))
@@ -252,26 +260,40 @@ class StateMaker:
 
     def _imu(self) -> None:
         rng = self.rng
-        self.add(rng.choice(('imu', 'imu_data')), 'sensor_msgs/msg/Imu', {
-            'header': _header(rng), 'orientation': _quaternion(rng.randint(-179, 179)),
-            'orientation_covariance': [0.0] * 9,
-            'angular_velocity': _vector(z=round(rng.uniform(-1, 1), 2)),
-            'linear_acceleration': _vector(round(rng.uniform(-1, 1), 2), 0.1, 9.81)})
+        half = rng.choice((0.0, 0.0, 45.0))
+        turn = _quaternion(rng.randint(-179, 179))
+        if half:
+            turn = {'x': math.sin(math.radians(half)), 'y': 0.0, 'z': 0.0,
+                    'w': math.cos(math.radians(half))}
+        axes = [round(rng.uniform(-1.2, 1.2), 2), round(rng.uniform(-1.2, 1.2), 2),
+                round(rng.uniform(7, 11), 2)]
+        if rng.random() < 0.3:
+            rng.shuffle(axes)
+        self.add(rng.choice(('imu', 'imu', 'imu_data')), 'sensor_msgs/msg/Imu', {
+            'header': {'frame_id': rng.choice(('imu_link', f'{nonce(rng)}/imu_sensor', 'base'))},
+            'orientation': turn, 'orientation_covariance': [0.0] * 9,
+            'angular_velocity': _vector(z=round(rng.uniform(-1, 1) * rng.choice((0, 1)), 2)),
+            'linear_acceleration': _vector(*axes)})
 
     def _gps(self) -> None:
         rng = self.rng
         self.add(rng.choice(('gps', 'fix', 'navsat_fix')), 'sensor_msgs/msg/NavSatFix', {
             'header': _header(rng), 'status': {'status': rng.choice((0, 0, 0, -1))},
             'latitude': rng.uniform(-80, 80), 'longitude': rng.uniform(-179, 179),
-            'altitude': rng.uniform(0, 900), 'position_covariance_type': 0,
-            'position_covariance': [0.0] * 9})
+            'altitude': rng.uniform(-30, 900), 'position_covariance_type': rng.choice((0, 2)),
+            'position_covariance': [rng.uniform(0.01, 9), 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]})
 
     def _joints(self) -> None:
         rng = self.rng
-        names = [f'{rng.choice(("joint", "wheel", "arm"))}_{i}' for i in range(rng.randint(1, 6))]
-        self.add('joint_states', 'sensor_msgs/msg/JointState', {
-            'header': _header(rng), 'name': names, 'velocity': [], 'effort': [],
-            'position': [round(rng.uniform(-3, 3), 2) for _ in names]})
+        kinds = rng.sample(('joint', 'wheel', 'arm', 'gripper', 'left_wheel', 'head', 'leg',
+                            nonce(rng)), rng.randint(1, 3))
+        ending = rng.choice(('', '_joint', '_link_joint'))
+        names = [f'{kind}_{i}{ending}' for kind in kinds for i in range(rng.randint(1, 4))]
+        moving = rng.random() < 0.4
+        self.add(rng.choice(('joint_states', 'joints', 'joints')), 'sensor_msgs/msg/JointState', {
+            'header': {'frame_id': ''}, 'name': names, 'effort': [],
+            'velocity': [round(rng.uniform(-3, 3), 2) * moving for _ in names],
+            'position': [round(rng.uniform(-12, 12) * rng.choice((0, 1)), 2) for _ in names]})
 
     def _path(self) -> None:
         rng = self.rng

@@ -135,7 +135,8 @@ def encode_case(
             ToolResult(call_id=call.id, name=call.name, text=turn.result)
             for call in calls if turn.result)
     request = _request(settings, case.text, results)
-    prompt = conversation.build(request, case.state.observations)
+    observations = case.state.observations if case.state is not None else ()
+    prompt = conversation.build(request, observations)
     return prompt, target_ids(writer, case.answer)
 
 

@@ -99,6 +99,9 @@ def speak(rng: random.Random, template: str, values: Mapping[str, str], robot: s
         text = text[:1].upper() + text[1:]
     if rng.random() < 0.03:
         text = text.rstrip('.!?')
+    if slots_of(template) <= {'place', 'seconds', 'angle', 'floor'}:
+        roll = rng.random()
+        text = text.upper() if roll < 0.05 else text.lower() if roll < 0.12 else text
     return re.sub(' +', ' ', text).strip()
 
 
@@ -130,7 +133,10 @@ def misspell(rng: random.Random, text: str) -> str:
 
 
 def nonce(rng: random.Random) -> str:
-    """Invent a word."""
+    """Invent a word: of syllables, or halves of two real words."""
+    if rng.random() < 0.5:
+        first, second = (rng.choice((*words.GENERAL, *words.OBJECTS)) for _ in range(2))
+        return first.split()[0][: rng.randint(2, 5)] + second.split()[-1][-rng.randint(2, 5) :]
     return ''.join(rng.choice(words.SYLLABLES) for _ in range(rng.randint(2, 3))) + rng.choice(
         words.CODAS
     )

@@ -36,12 +36,13 @@ _BATTERY = (
 )
 _LOW = ('is [your|the] battery [low|nearly empty|weak|almost empty]?', 'do you need [to charge|charging|power]?', 'are you [low on power|running out of power|hungry]?')
 _WHERE = (
+    'where are you at the moment?', 'what position are you at?', 'where have you got to?', 'what are your current coordinates?',
     'where are you[ now| right now|]?', 'what is your [position|location|pose|current position]?', 'tell me [where you are|your position|your location]',
     '[report|give] [me |][your|the] [position|pose|location|coordinates]', 'where is the robot?', 'which [position|coordinates] are you at?',
     'what are your coordinates?', "what's your position?", 'your position[ please|]?', 'where do you stand?',
 )
 _HEADING = ('what is your [heading|yaw|orientation|direction]?', 'which [way|direction] are you facing?', 'where are you looking?', 'your heading?', 'tell me your [heading|yaw]')
-_SPEED = ('how fast are you[ going| driving| moving|]?', 'what is your [speed|current speed|velocity]?', 'report your speed', 'tell me [your|the] speed', 'speed?')
+_SPEED = ('at what speed [do you drive|are you going|are you moving]?', 'your [speed|velocity][ please|]?', 'how fast are you[ going| driving| moving|]?', 'what is your [speed|current speed|velocity]?', 'report your speed', 'tell me [your|the] speed', 'speed?')
 _MOVING = ('are you [moving|driving|in motion|rolling]?', 'is the robot [moving|driving]?', 'do you move[ right now|]?')
 _SEE = (
     'what [do|can] you see[ now| right now|]?', 'what is [in front of you|around you|there]?', 'which [objects|things] [do|can] you see?', 'what objects are [there|near you|visible]?',

@@ -159,6 +159,7 @@ PICK = Skill(
               ('Name of the object.', 'What to pick up.', 'Object to grasp', 'The thing to take.')),),
     says=(
         f'{_PICK} {{object}}', f'{_PICK} {{object}}', f'{_PICK} {{object}}',
+        '[scoop up|pluck|snap up|hoist|heave|nab|fish out|get hold of|{odd} up] {object}', '[see if you can|try and|go and] lift {object}', 'get {object} with your [arm|gripper|hand]',
         f'{_PICK} {{object}} [from the {{surface}}|off the {{surface}}|on the {{surface}}|over there|in front of you|next to you|lying there|that lies there|for us]',
         'pick {object} up', '[take|get] hold of {object}', '[use your arm to|use the gripper to|with your arm,] pick up {object}',
         '[close the gripper around|put your gripper on|reach for|lay your hand on|load up] {object}',
@@ -189,7 +190,8 @@ PLACE = Skill(
         '!{target} is [free|empty], put [it|the object] there', '!{object} [belongs|goes|should go] [on|in|into|onto] {target}',
         'put {object} down on {target}', '[open the gripper over|let go of it over|unload onto|unload it on] {target}',
         'put [it|that] back [on|in|into|onto] {target}', 'throw {object} into {target}',
-        'stow {object} in {target}', f'{_PUT} it [next to|beside|near|under|behind|close to|against] {{target}}',
+        'stow {object} in {target}', '[return|take|bring|give] it [back |]to {target}', '[stand|hang|rest|balance|stack] {object} [on|in|at] {target}', '{odd} it [on|onto|into] {target}',
+        '!{object} should be [put|laid|placed] [on|in] {target}[ now|]', f'{_PUT} it [next to|beside|near|under|behind|close to|against] {{target}}',
         f'[you may|now] {_PUT} [it|{{object}}|that] [down |][gently |carefully |][on|onto|in] {{target}}', 'leave {object} [on|in|at] {target}',
         f'{_PUT} [what you carry|what is in your gripper|your cargo|the load|what you are holding] [on|in|onto|into] {{target}}', '!{target} is where {object} [belongs|should be], put it there',
     ),

@@ -1,0 +1,96 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The shipped checkpoint: its files, its size, and that it answers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import eval_demo
+import pytest
+
+from demo_data import packing
+
+SENTENCES = Path(__file__).parent / 'unseen.yaml'
+MAX_NBYTES = 18_000_000
+GEMMA_IDS = {
+    '<pad>': 0, '<eos>': 1, '<bos>': 2, '<unk>': 3, '<mask>': 4, '<|tool>': 46, '<tool|>': 47,
+    '<|tool_call>': 48, '<tool_call|>': 49, '<|tool_response>': 50, '<tool_response|>': 51,
+    '<|"|>': 52, '<|think|>': 98, '<|channel>': 100, '<channel|>': 101, '<|turn>': 105,
+    '<turn|>': 106,
+}
+
+
+def test_special_tokens_stand_where_gemma4_has_them() -> None:
+    tokenizer = packing.load_writer().tokenizer
+    assert dict(tokenizer.special_ids) == GEMMA_IDS
+    assert tokenizer.encode_data('\n') == [107]
+    assert set(tokenizer.stop_ids) == {1, 106, 50}
+
+
+@pytest.mark.parametrize('text', [*'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789', 'Yes', 'No'])
+def test_choices_are_single_tokens(text: str) -> None:
+    assert len(packing.load_writer().tokenizer.encode_data(text)) == 1
+
+
+@pytest.mark.parametrize('text', ['12.50 m', '2026', 'x=-0.35', '٣٤', 'a1b2'])
+def test_digits_stand_alone(text: str) -> None:
+    tokenizer = packing.load_writer().tokenizer
+    pieces = [tokenizer.decode([i]) for i in tokenizer.encode_data(text)]
+    assert ''.join(pieces) == text or '٣' in text
+    assert all(sum(c.isdigit() for c in piece) <= 1 for piece in pieces)
+
+
+def test_config_has_every_mechanism_of_the_family() -> None:
+    raw = json.loads((packing.ASSETS / 'config.json').read_text(encoding='utf-8'))
+    assert raw['num_kv_shared_layers'] > 0
+    assert raw['head_dim'] != raw['global_head_dim']
+    assert set(raw['layer_types']) == {'sliding_attention', 'full_attention'}
+    assert raw['hidden_size_per_layer_input'] > 0
+    assert raw['final_logit_softcapping'] == 30.0
+    assert raw['tie_word_embeddings'] is True
+    assert raw['max_position_embeddings'] >= 16384
+    heads = raw['num_attention_heads']
+    for size in (raw['hidden_size'], raw['intermediate_size'], raw['hidden_size_per_layer_input'],
+                 heads * raw['head_dim'], heads * raw['global_head_dim']):
+        assert size % 64 == 0
+
+
+def test_weights_are_trained_and_small_enough_to_travel() -> None:
+    file = packing.ASSETS / 'model.safetensors'
+    assert file.stat().st_size <= MAX_NBYTES
+    from safetensors import safe_open
+
+    with safe_open(str(file), 'pt') as weights:
+        scalars = [weights.get_tensor(f'model.layers.{i}.layer_scalar').item() for i in range(8)]
+        assert 'lm_head.weight' not in weights.keys()  # noqa: SIM118
+    assert len(set(scalars)) > 1
+
+
+def test_the_embedded_checkpoint_answers_unseen_sentences() -> None:
+    cases = eval_demo.read_cases(SENTENCES)[::9]
+    assembly = eval_demo.load('', 1)
+    scores = [eval_demo.judge(case, eval_demo.ask(assembly, case)) for case in cases]
+    assert sum(score.has_tool for score in scores) >= 0.7 * len(scores), scores
+
+
+@pytest.mark.slow
+def test_all_unseen_sentences_reach_the_score_on_the_card() -> None:
+    cases = eval_demo.read_cases(SENTENCES)
+    assembly = eval_demo.load('', 2)
+    scores = [eval_demo.judge(case, eval_demo.ask(assembly, case)) for case in cases]
+    assert sum(score.has_tool for score in scores) >= 0.85 * len(scores)
+    assert sum(score.is_exact for score in scores) >= 0.8 * len(scores)
