@@ -23,14 +23,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
-import os
 from pathlib import Path
-import tempfile
 from typing import TextIO
 import uuid
 
@@ -39,7 +35,6 @@ from gemma_node.core import ErrorCode
 from gemma_node.core import Observation
 from gemma_node.core import Request
 from gemma_node.core import Trigger
-from gemma_node.errors import ConfigError
 from gemma_node.policy.gate import Verdict
 from gemma_node.policy.settings import RobotConfig
 from gemma_node.policy.settings import to_worker_settings
@@ -51,6 +46,8 @@ from gemma_node.replay.bag import BagMessage
 from gemma_node.replay.judge import Judge
 from gemma_node.replay.judge import refusal
 from gemma_node.replay.mailbox import Mailbox
+from gemma_node.replay.output import check_output
+from gemma_node.replay.output import whole_file
 from gemma_node.replay.plan import make_plan
 from gemma_node.replay.plan import Plan
 from gemma_node.replay.record import decision_line
@@ -94,9 +91,10 @@ def replay(
 
     Raises BagError, ConfigError or RequestError, and leaves no output then.
     """
+    check_output(out, (bag_path,) if config is None else (bag_path, config))
     with Bag(bag_path) as bag:
         plan = make_plan(bag, config)
-        with _whole_file(out) as stream:
+        with whole_file(out) as stream:
             session = Session(to_worker_settings(plan.settings, plan.catalogue), make_worker)
             with session.running() as facts:
                 stream.write(header_line(bag, plan, facts) + '\n')
@@ -204,20 +202,3 @@ class _Replay:
     def _seconds(self, now_ns: int) -> float:
         """Return the time since the start, small enough for a float to be exact to the tick."""
         return (now_ns - self._bag.start_ns) / NS
-
-
-@contextmanager
-def _whole_file(out: Path) -> Iterator[TextIO]:
-    """Write beside the target and rename at the end, so that no partial file is ever seen."""
-    try:
-        handle, name = tempfile.mkstemp(prefix=f'.{out.name}.', dir=out.parent)
-    except OSError as error:
-        raise ConfigError(f'cannot write {out}: {error.strerror}') from error
-    part = Path(name)
-    try:
-        with os.fdopen(handle, 'w', encoding='utf-8', newline='\n') as stream:
-            yield stream
-        part.chmod(0o644)
-        part.replace(out)
-    finally:
-        part.unlink(missing_ok=True)

@@ -15,6 +15,7 @@
 """Recordings come whole or not at all."""
 
 import math
+import random
 import shutil
 
 import numpy as np
@@ -296,3 +297,26 @@ def test_recorded_splits_without_metadata_say_what_to_do():
         with Bag(file) as bag:
             counts.append(bag.num_messages)
     assert sum(counts) == 3177
+
+
+def test_random_damage_is_an_error_in_one_line_or_changes_no_count(tmp_path):
+    chance = random.Random(7)
+    plain = write_bag(tmp_path / 'mcap', MESSAGES, StoragePlugin.MCAP)
+    table = write_bag(tmp_path / 'db3', MESSAGES, StoragePlugin.SQLITE3)
+    ros1 = write_ros1_bag(tmp_path / 'old.bag', [('/a', 0.0, 'x'), ('/b', 1.0, 'y')])
+    num_errors = 0
+    for whole in (*plain.glob('*.mcap'), *table.glob('*.db3'), ros1):
+        path = tmp_path / f'damaged{whole.suffix}'
+        for _ in range(60):
+            content = bytearray(whole.read_bytes())
+            for _ in range(chance.choice([1, 4, 16])):
+                place = chance.randrange(len(content))
+                content[place : place + 8] = chance.choice([b'\xff' * 8, chance.randbytes(8)])
+            path.write_bytes(content)
+            try:
+                with Bag(path) as bag:
+                    assert bag.num_messages == len(contents(bag))
+            except BagError as error:
+                assert '\n' not in str(error)
+                num_errors += 1
+    assert num_errors > 30
