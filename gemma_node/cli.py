@@ -22,14 +22,22 @@ and exit code 2, never a traceback.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from collections.abc import Sequence
+from contextlib import contextmanager
+import io
 import json
+import os
 from pathlib import Path
+import re
+import signal
 import sys
+from types import FrameType
 from typing import Any
 from typing import NoReturn
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from gemma_node.cli_schema import add_schema
@@ -39,6 +47,7 @@ from gemma_node.ros_env import prepare_ros
 from gemma_node.ros_env import share_folder
 
 USER_ERROR = 2
+MAX_DOMAIN = 232
 EMBEDDED_CHECKPOINT = Path(__file__).resolve().parent / 'assets' / 'demo'
 
 
@@ -52,8 +61,12 @@ class _Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit code."""
     arguments = _parser().parse_args(argv)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A locale or a file name that has no such character is no reason to fail.
+        sys.stdout.reconfigure(errors='backslashreplace')
     try:
-        return int(arguments.verb(arguments, Console()))
+        with _unwound_by_signals():
+            return int(arguments.verb(arguments, Console()))
     except GemmaNodeError as error:
         return _complain(str(error))
     except KeyboardInterrupt:
@@ -62,6 +75,30 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 141
     except OSError as error:
         return _complain(f'{error.strerror or error}: {error.filename or ""}'.rstrip(': '))
+
+
+@contextmanager
+def _unwound_by_signals() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end a verb as Ctrl-C does: no part of a file, no process is left."""
+
+    def end(number: int, frame: FrameType | None) -> NoReturn:
+        for each in before:
+            signal.signal(each, signal.SIG_IGN)
+        raise SystemExit(128 + number)
+
+    # What nohup and the like ignore stays ignored.
+    before = [
+        number
+        for number in (signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(number) is signal.SIG_DFL
+    ]
+    for number in before:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number in before:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _complain(sentence: str) -> int:
@@ -73,6 +110,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog='gemma-node',
         description='Gemma 4 as a ROS 2 node: topics in, checked tool calls out.',
+        epilog='Exit code: 0 done; 1 the answer is no (ask: an error code; doctor: something is '
+        'missing; demo: a sentence went unanswered); 2 a mistake, said in a sentence; 128 + N '
+        'ended by signal N.',
     )
     verbs = parser.add_subparsers(title='verbs', metavar='VERB', required=True)
     _add_run(verbs)
@@ -135,6 +175,9 @@ def node_arguments(arguments: argparse.Namespace) -> list[str]:
 
 
 def _prepare_ros() -> None:
+    domain = os.environ.get('ROS_DOMAIN_ID', '')
+    if domain and not (domain.isdecimal() and int(domain) <= MAX_DOMAIN):
+        raise ConfigError(f'ROS_DOMAIN_ID must be 0 to {MAX_DOMAIN}, found {domain!r}')
     prepare_ros()
     try:
         import rclpy  # noqa: F401
@@ -151,7 +194,7 @@ def _add_demo(verbs: Any) -> None:
         help='two simulated robots, the node and an operator; ends by itself',
         description='Run the demo: simulated robots, the node, an operator, and a summary.',
     )
-    verb.add_argument('--say', default='', metavar='TEXT', help='say this one sentence instead')
+    verb.add_argument('--say', type=_text, metavar='TEXT', help='say this one sentence instead')
     verb.add_argument('--robot', default='r1', help='the robot that --say speaks to')
     verb.add_argument('--model', default='', metavar='FOLDER', help='a checkpoint of your own')
     verb.set_defaults(verb=_demo)
@@ -189,10 +232,11 @@ def _doctor(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.json:
         _print_json(console, as_report(checks))
     else:
-        table = Table('', 'what', 'found', box=None)
+        table = Table('', 'what', box=None)
+        table.add_column('found', overflow='fold')
         for check in checks:
             colour = {'ok': 'green', 'missing': 'red'}.get(check.state, 'yellow')
-            table.add_row(f'[{colour}]{check.state}', check.name, check.text)
+            table.add_row(f'[{colour}]{check.state}', check.name, escape(check.text))
         console.print(table)
         verdict = 'something needed is missing' if is_missing(checks) else 'ready to run'
         console.print(verdict)
@@ -225,10 +269,12 @@ def _inspect(arguments: argparse.Namespace, console: Console) -> int:
         _print_json(console, facts)
         return 0
     table = Table(box=None, show_header=False)
+    table.add_column()
+    table.add_column(overflow='fold')
     for name, value in facts.items():
         if isinstance(value, dict):
             value = '\n'.join(f'{key} {_grouped(item)}' for key, item in value.items())
-        table.add_row(name, _grouped(value))
+        table.add_row(name, escape(_grouped(value)))
     console.print(table)
     return 0
 
@@ -262,12 +308,14 @@ def _replay(arguments: argparse.Namespace, console: Console) -> int:
             on_decision=lambda so_far: status.update(f'{so_far.decisions} decisions'),
         )
     counts = ', '.join(f'{count} {name}' for name, count in sorted(summary.outcomes.items()))
-    console.print(
-        f'{summary.messages} messages over {summary.seconds:.1f} s, {summary.decisions} decisions'
-        f'{f" ({counts})" if counts else ""} -> {arguments.out}',
-        highlight=False,
-        soft_wrap=True,
+    plural = '' if summary.decisions == 1 else 's'
+    line = (
+        f'{summary.messages} messages over {summary.seconds:.1f} s, {summary.decisions} '
+        f'decision{plural}{f" ({counts})" if counts else ""} -> {arguments.out}'
     )
+    # What is no file may be stdout itself.
+    stream = console if arguments.out.is_file() else Console(stderr=True)
+    stream.print(line, markup=False, highlight=False, soft_wrap=True)
     return 0
 
 
@@ -277,10 +325,16 @@ def _add_ask(verbs: Any) -> None:
         help='ask a running node and print its decision',
         description='Publish one DecisionRequest and print the Decision that answers it.',
     )
-    verb.add_argument('robot', metavar='ROBOT', help="name of the robot; '' if there is one")
-    verb.add_argument('text', metavar='TEXT')
-    verb.add_argument('--node', default='/gemma_node', help='full name of the node')
-    verb.add_argument('--timeout', type=_seconds, default=30.0, metavar='S')
+    verb.add_argument(
+        'robot', type=_text, metavar='ROBOT', help="name of the robot; '' if there is one"
+    )
+    verb.add_argument('text', type=_text, metavar='TEXT', help='the question or order')
+    verb.add_argument(
+        '--node', type=_node_name, default='/gemma_node', help='full name of the node'
+    )
+    verb.add_argument(
+        '--timeout', type=_seconds, default=30.0, metavar='S', help='seconds to wait (30)'
+    )
     verb.add_argument('--json', action='store_true', help='print JSON')
     verb.set_defaults(verb=_ask)
 
@@ -309,6 +363,21 @@ def _decision_text(decision: dict[str, Any]) -> str:
         lines.append(f'  calls {call["name"]} {call["arguments"]}: {call["verdict"]}')
         lines += [f'    {sentence}' for sentence in call['violations']]
     return '\n'.join(lines)
+
+
+def _text(text: str) -> str:
+    """Refuse what the shell passed on as bytes that are no text: no message can carry it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise argparse.ArgumentTypeError(f'must be UTF-8 text, got {text[:80]!r}') from None
+    return text
+
+
+def _node_name(text: str) -> str:
+    if not re.fullmatch(r'/?([A-Za-z_][A-Za-z0-9_]*/)*[A-Za-z_][A-Za-z0-9_]*', text):
+        raise argparse.ArgumentTypeError(f'must be a ROS name such as /gemma_node, got {text!r}')
+    return text
 
 
 def _seconds(text: str) -> float:

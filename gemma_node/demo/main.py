@@ -20,45 +20,47 @@ Starts and ends the processes; the node is the same `gemma-node run` that a user
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-import os
 from pathlib import Path
-import signal
 import subprocess
-import sys
 import tempfile
 import time
 
 from rich.console import Console
 
+from gemma_node.demo.domain import own_domain
+from gemma_node.demo.processes import running
 from gemma_node.demo.script import load_steps
 from gemma_node.demo.script import Step
 from gemma_node.demo.table import LiveTable
+from gemma_node.errors import ConfigError
 
 READY_TIMEOUT_S = 180.0
-STOP_TIMEOUT_S = 10.0
 ROBOTS = ('r1', 'r2')
-DEFAULT_DOMAIN = '73'
 
 
 def run_demo(
-    console: Console, *, say: str = '', robot: str = ROBOTS[0], model: str = ''
+    console: Console, *, say: str | None = None, robot: str = ROBOTS[0], model: str = ''
 ) -> int:
     """
     Play the script, or one sentence of the user's, and return the exit code.
 
     Returns 0 when every sentence got its decision, 1 when the node did not come up or died.
+    Raises ConfigError for a checkpoint that is not there.
     """
-    os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    os.environ.setdefault('ROS_DOMAIN_ID', DEFAULT_DOMAIN)
-    steps = (Step(robot=robot, say=say, wait='done'),) if say else load_steps()
-    with tempfile.TemporaryDirectory(prefix='gemma_demo_') as folder:
+    if model and not Path(model).is_dir():
+        raise ConfigError(f'there is no checkpoint folder at {model}')
+    steps = load_steps() if say is None else (Step(robot=robot, say=say, wait='done'),)
+    arguments = ('-m', 'gemma_node.cli', 'run', *(('--model', model) if model else ()))
+    with own_domain(), tempfile.TemporaryDirectory(prefix='gemma_demo_') as folder:
         logs = Path(folder)
-        with _process('robots', logs, '-m', 'gemma_node.demo.robots') as robots:
-            arguments = ('-m', 'gemma_node.cli', 'run', *(('--model', model) if model else ()))
-            with _process('node', logs, *arguments) as node:
-                return _operate(console, steps, {'robots': robots, 'node': node}, logs)
+        with (
+            running('robots', logs, '-m', 'gemma_node.demo.robots') as robots,
+            running('node', logs, *arguments) as node,
+        ):
+            checkpoint = model or 'the embedded checkpoint'
+            starting = f'starting: two simulated robots, gemma_node, {checkpoint}'
+            console.print(starting, markup=False, highlight=False)
+            return _operate(console, steps, {'robots': robots, 'node': node}, logs)
 
 
 def _operate(
@@ -68,16 +70,17 @@ def _operate(
     logs: Path,
 ) -> int:
     import rclpy
+    from rclpy.signals import SignalHandlerOptions
 
     from gemma_node.demo.operator import Operator
 
     def dead() -> str:
         return next((name for name, one in processes.items() if one.poll() is not None), '')
 
-    rclpy.init()
+    # Signals stay Python's: they unwind this process, which ends the others.
+    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     operator = Operator(ROBOTS, LiveTable(console))
     try:
-        console.print('starting: two simulated robots, gemma_node, the embedded checkpoint')
         operator.spin_until(lambda: operator.is_ready() or bool(dead()), READY_TIMEOUT_S)
         if dead() or not operator.is_ready():
             name = dead() or 'node'
@@ -85,7 +88,8 @@ def _operate(
             console.print(_tail(logs / f'{name}.log'), markup=False, highlight=False)
             return 1
         assert operator.info is not None
-        console.print(f'ready: {operator.info.model or "embedded"} on {operator.info.device}')
+        ready = f'ready: {operator.info.model or "embedded"} on {operator.info.device}'
+        console.print(ready, markup=False, highlight=False)
         for step in steps:
             operator.play(step)
             if dead():
@@ -100,33 +104,6 @@ def _operate(
     finally:
         operator.destroy_node()
         rclpy.try_shutdown()
-
-
-@contextmanager
-def _process(name: str, logs: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
-    with (logs / f'{name}.log').open('wb') as log:
-        process = subprocess.Popen(
-            [sys.executable, *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        try:
-            yield process
-        finally:
-            _stop(process)
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    """End a process as Ctrl-C would; kill its group if it does not listen."""
-    if process.poll() is None:
-        process.send_signal(signal.SIGINT)
-        try:
-            process.wait(STOP_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
 
 
 def _tail(path: Path, num_lines: int = 15) -> str:

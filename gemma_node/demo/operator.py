@@ -53,7 +53,6 @@ from gemma_node.msg import ToolEvent
 DECISION_TIMEOUT_S = 30.0
 GOAL_TIMEOUT_S = 40.0
 SETTLE_S = 8.0
-MAX_SHOWN = 160
 TERMINAL = {
     ToolEvent.STATE_SUCCEEDED: 'succeeded',
     ToolEvent.STATE_ABORTED: 'aborted',
@@ -129,7 +128,8 @@ class Operator(Node):
             return
         decision = self._decisions[asked]
         self.tally.asked += 1
-        self.tally.sensible += is_sensible(step, _given(decision))
+        self.tally.judged += bool(step.accept)
+        self.tally.sensible += bool(step.accept) and is_sensible(step, _given(decision))
         goals = [bytes(call.id.uuid).hex() for call in decision.tool_calls if _was_sent(call)]
         if step.stop_after_s and goals:
             self.spin_until(lambda: False, step.stop_after_s)
@@ -191,7 +191,7 @@ class Operator(Node):
             Row(
                 time=f'{time.monotonic() - self._started:.1f}',
                 robot=message.robot,
-                asked=self._asked.get(decision_id) or _cause(message),
+                asked=self._asked.get(decision_id, _cause(message)) or '(nothing)',
                 observation=_inputs(message),
                 decision=_said(message),
                 verdict=_verdict(message),
@@ -251,9 +251,12 @@ def _inputs(message: Decision) -> str:
 
 
 def _said(message: Decision) -> str:
-    calls = [f'{call.name}{call.arguments_json}' for call in message.tool_calls]
-    text = ' '.join([*calls, message.text]) if calls or message.text else message.error_msg
-    return text if len(text) <= MAX_SHOWN else f'{text[:MAX_SHOWN]}…'
+    calls = ' '.join(f'{call.name}{call.arguments_json}' for call in message.tool_calls)
+    if not calls:
+        return message.text or message.error_msg
+    # What ask_operator asks is the decision's text as well.
+    is_in_calls = json.dumps(message.text, ensure_ascii=False)[1:-1] in calls
+    return calls if is_in_calls else f'{calls} {message.text}'
 
 
 def _verdict(message: Decision) -> str:

@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+import os
 
 from rich.console import Console
 from rich.markup import escape
@@ -32,6 +33,9 @@ WIDTHS = {
     'ms': 5,
     'cached': 9,
 }
+# With the space after each column.
+FULL_WIDTH = sum(WIDTHS.values()) + len(WIDTHS)
+MAX_SHOWN = 160
 STYLES = {'TOOL_CALL': 'green', 'REPLY': 'cyan', 'NO_ACTION': 'blue', 'REFUSED': 'yellow'}
 
 
@@ -51,25 +55,54 @@ class Row:
 
 
 class LiveTable:
-    """Prints rows as they come, under one header, so that a pipe and a terminal read alike."""
+    """
+    Prints rows as they come: under one header where there is room, else a few lines each.
+
+    A pipe has room, unless COLUMNS says how wide it is read.
+    """
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._has_header = False
+        if not console.is_terminal and 'COLUMNS' not in os.environ:
+            console.width = FULL_WIDTH
 
     def add(self, row: Row) -> None:
         """Print one row."""
-        table = Table(show_header=not self._has_header, box=None, pad_edge=False)
+        style = STYLES.get(row.outcome, 'red')
+        if self._console.width < FULL_WIDTH:
+            self._console.print(_stacked(row), style=style)
+            return
+        table = Table(show_header=not self._has_header, box=None, padding=(0, 1, 0, 0))
         for name, width in WIDTHS.items():
             table.add_column(name, width=width, overflow='fold')
         self._has_header = True
-        cells = [escape(getattr(row, name)) for name in WIDTHS]
-        table.add_row(*cells, style=STYLES.get(row.outcome, 'red'))
-        self._console.print(table)
+        table.add_row(*(escape(shown(getattr(row, name))) for name in WIDTHS))
+        self._console.print(table, style=style)
 
     def note(self, text: str) -> None:
         """Print a line between rows."""
-        self._console.print(f'       {text}', style='dim', markup=False, highlight=False)
+        self._console.print(f'       {shown(text)}', style='dim', markup=False, highlight=False)
+
+
+def _stacked(row: Row) -> Table:
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(width=WIDTHS['time'])
+    grid.add_column(overflow='fold')
+    lines = (
+        f'{row.robot}: {shown(row.asked)}',
+        f'{shown(row.decision)} ({row.verdict})',
+        f'{shown(row.observation) or "no input"}; {row.ms} ms, {row.cached} tokens cached',
+    )
+    for time, line in zip((row.time, '', ''), lines, strict=True):
+        grid.add_row(time, escape(line))
+    return grid
+
+
+def shown(text: str) -> str:
+    """Return text cut to what a row holds, without characters that would steer a terminal."""
+    cut = text if len(text) <= MAX_SHOWN else f'{text[:MAX_SHOWN]}…'
+    return ''.join(c if c.isprintable() else ' ' if c.isspace() else '\ufffd' for c in cut)
 
 
 @dataclass
@@ -78,6 +111,7 @@ class Tally:
 
     decisions: int = 0
     asked: int = 0
+    judged: int = 0
     sensible: int = 0
     valid: int = 0
     calls: int = 0
@@ -89,9 +123,9 @@ class Tally:
 
     def lines(self) -> list[str]:
         """Return the summary, one sentence a line."""
+        judged = f', {self.sensible} of {self.judged} sensible' if self.judged else ''
         return [
-            f'{self.decisions} decisions, {self.asked} of them answers to a sentence, '
-            f'{self.sensible} of those sensible',
+            f'{self.decisions} decisions, {self.asked} of them answers to a sentence{judged}',
             f'{self.valid} of {self.calls} tool calls fit their schema',
             f'{self.executed} goals executed, {self.canceled} cancelled, '
             f'{self.stale} refused for a stale input',

@@ -51,7 +51,7 @@ def ask(
     Raises RequestError when nobody listens, or no decision comes within `timeout_s`.
     """
     context = Context()
-    rclpy.init(context=context)
+    rclpy.init(args=[], context=context)
     asker = rclpy.create_node(
         f'gemma_node_ask_{uuid.uuid4().hex[:8]}', context=context, enable_rosout=False
     )

@@ -16,8 +16,12 @@
 
 from collections import Counter
 import json
+import os
+import shutil
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -116,6 +120,7 @@ def test_replay_passes_its_options_and_sums_up(capsys, monkeypatch, tmp_path):
     seen = {}
 
     def fake(bag, out, *, config, on_decision):
+        out.touch()
         summary = ReplaySummary(messages=9, seconds=12.25, outcomes=Counter(REPLY=2, NO_ACTION=1))
         on_decision(summary)
         seen.update(bag=bag, out=out, config=config)
@@ -203,3 +208,78 @@ def test_ask_exits_1_when_the_decision_says_why_not(capsys, monkeypatch):
     failed = {**DECISION, 'outcome': 'FAILED', 'error_code': 'BUSY', 'error_msg': 'full'}
     monkeypatch.setattr('gemma_node.ros.ask.ask', lambda *_, **__: {**failed, 'calls': []})
     assert run(capsys, 'ask', 'r1', 'hi')[:2] == (1, 'r1: FAILED BUSY: full\n')
+
+
+@pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_unwinds_and_leaves_the_handlers_as_they_were(capsys, monkeypatch, number):
+    cleaned = []
+
+    def fake(*_, **__):
+        try:
+            os.kill(os.getpid(), number)
+            time.sleep(10.0)
+        finally:
+            cleaned.append(signal.getsignal(signal.SIGTERM))
+
+    monkeypatch.setattr('gemma_node.replay.run.replay', fake)
+    before = signal.getsignal(number)
+    assert before is signal.SIG_DFL
+    assert run(capsys, 'replay', 'bag', '--out', 'x')[0] == 128 + number
+    assert cleaned == [signal.SIG_IGN]
+    assert signal.getsignal(number) is before
+
+
+def test_what_nohup_ignores_stays_ignored(capsys, monkeypatch):
+    seen = []
+
+    def fake(*_, **__):
+        seen.append(signal.getsignal(signal.SIGHUP))
+        raise BagError('enough')
+
+    monkeypatch.setattr('gemma_node.replay.run.replay', fake)
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        run(capsys, 'replay', 'bag', '--out', 'x')
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert seen == [signal.SIG_IGN]
+
+
+def test_bytes_that_are_no_text_are_refused_before_ros_starts(capsys):
+    for words in (('ask', 'r1', '\udcff'), ('ask', '\udcff', 'hi'), ('demo', '--say', '\udcff')):
+        code, _, err = run(capsys, *words)
+        assert code == 2 and 'must be UTF-8 text' in err
+
+
+@pytest.mark.parametrize('name', ['', '/', 'bad name', '/a//b', '1a', 'a/'])
+def test_a_node_name_that_ros_cannot_have_is_refused(capsys, name):
+    code, _, err = run(capsys, 'ask', 'r1', 'hi', '--node', name)
+    assert code == 2 and 'must be a ROS name' in err
+
+
+@pytest.mark.parametrize('domain', ['abc', '-1', '233', '1.5'])
+def test_a_domain_that_dds_cannot_have_is_refused(capsys, monkeypatch, domain):
+    monkeypatch.setenv('ROS_DOMAIN_ID', domain)
+    for words in (('ask', 'r1', 'hi'), ('demo',), ('run',)):
+        code, _, err = run(capsys, *words)
+        assert code == 2 and 'ROS_DOMAIN_ID must be 0 to 232' in err
+
+
+def test_say_tells_no_sentence_from_an_empty_one():
+    assert arguments('demo').say is None
+    assert arguments('demo', '--say', '').say == ''
+
+
+def test_a_file_name_that_no_terminal_can_show_is_no_error(tmp_path):
+    checkpoint = tmp_path / os.fsdecode(b'odd-\xff-name')
+    shutil.copytree(cli.EMBEDDED_CHECKPOINT, checkpoint)
+    done = subprocess.run(
+        [sys.executable, '-m', 'gemma_node.cli', 'inspect', checkpoint],
+        capture_output=True, text=True, timeout=60, env={**os.environ, 'PYTHONUTF8': '1'},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert r'odd-\udcff-name' in ''.join(done.stdout.split())
+
+
+def test_help_says_what_the_exit_codes_mean(capsys):
+    assert 'Exit code: 0 done; 1' in ' '.join(run(capsys, '--help')[1].split())
