@@ -69,7 +69,16 @@ _ROS_OPTIONAL = {
     'bond': 'needed for a bond with a lifecycle manager only',
     'diagnostic_updater': 'not needed: diagnostics are published without it',
 }
-_LIBRARIES = ('tokenizers', 'llguidance', 'msgspec', 'jsonschema', 'rosbags', 'Jinja2')
+_LIBRARIES = (
+    'numpy',
+    'safetensors',
+    'tokenizers',
+    'llguidance',
+    'msgspec',
+    'jsonschema',
+    'Jinja2',
+    'ruamel.yaml',
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,6 +163,9 @@ def _libraries() -> list[Check]:
         version = _version(name)
         text = version or f'not installed; pip install {name}'
         checks.append(Check(name=name, state=OK if version else MISSING, text=text))
+    version = _version('rosbags')
+    text = version or 'not installed; needed for replay only: pip install rosbags'
+    checks.append(Check(name='rosbags', state=OK if version else OPTIONAL, text=text))
     return checks
 
 

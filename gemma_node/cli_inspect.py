@@ -28,8 +28,11 @@ import struct
 from typing import Any
 
 from gemma_node.errors import CheckpointError
+from gemma_node.model.config import ModelConfig
+from gemma_node.model.files import weight_files
 
 _MAX_HEADER_BYTES = 100_000_000
+_BYTES = {'BF16': 2, 'F16': 2, 'F32': 4, 'F64': 8, 'I8': 1, 'U8': 1, 'I32': 4, 'I64': 8}
 _GEOMETRY = (
     'model_type',
     'num_hidden_layers',
@@ -48,16 +51,18 @@ _GEOMETRY = (
 
 
 def inspect_checkpoint(folder: Path) -> dict[str, Any]:
-    """Return geometry, number of parameters, and bytes by dtype; CheckpointError if damaged."""
+    """
+    Return geometry, number of parameters, and bytes by dtype.
+
+    Raises CheckpointError where the runtime would refuse the folder before reading weights.
+    """
     if not folder.is_dir():
         raise CheckpointError(f'there is no checkpoint folder at {folder}')
-    config = _read_config(folder / 'config.json')
+    ModelConfig.from_folder(folder)
+    _check_text_files(folder)
+    config = json.loads((folder / 'config.json').read_bytes())
     text = config.get('text_config', config)
-    if not isinstance(text, dict):
-        raise CheckpointError(f'{folder}/config.json: text_config must be an object')
-    files = sorted(folder.glob('*.safetensors'))
-    if not files:
-        raise CheckpointError(f'{folder} holds no *.safetensors file')
+    files = weight_files(folder)
     dtypes: Counter[str] = Counter()
     parameters, tensors = 0, 0
     for file in files:
@@ -66,11 +71,10 @@ def inspect_checkpoint(folder: Path) -> dict[str, Any]:
             dtypes[entry['dtype']] += end - start
             parameters += prod(entry['shape'])
             tensors += 1
-    layers = text.get('layer_types')
     return {
         'folder': str(folder),
         'geometry': {name: text[name] for name in _GEOMETRY if text.get(name) is not None},
-        'layers': dict(Counter(layers)) if isinstance(layers, list) else {},
+        'layers': dict(Counter(text['layer_types'])),
         'parameters': parameters,
         'tensors': tensors,
         'bytes': sum(dtypes.values()),
@@ -79,38 +83,56 @@ def inspect_checkpoint(folder: Path) -> dict[str, Any]:
     }
 
 
-def _read_config(path: Path) -> dict[str, Any]:
+def _check_text_files(folder: Path) -> None:
+    if not (folder / 'tokenizer.json').is_file():
+        raise CheckpointError(f'{folder}/tokenizer.json is missing; a checkpoint needs it')
+    if (folder / 'chat_template.jinja').is_file():
+        return
     try:
-        config = json.loads(path.read_text(encoding='utf-8'))
-    except OSError as error:
-        raise CheckpointError(f'{path} cannot be read: {error.strerror}') from error
-    except ValueError as error:
-        raise CheckpointError(f'{path} is no JSON: {error}') from error
-    if not isinstance(config, dict):
-        raise CheckpointError(f'{path} must hold one JSON object')
-    return config
+        config = json.loads((folder / 'tokenizer_config.json').read_bytes())
+        has_template = bool(config.get('chat_template'))
+    except (OSError, ValueError, AttributeError, RecursionError):
+        has_template = False
+    if not has_template:
+        raise CheckpointError(
+            f'{folder} has no chat template: neither chat_template.jinja nor one in '
+            'tokenizer_config.json'
+        )
 
 
 def _read_header(path: Path) -> dict[str, Any]:
     """Return the tensors that a safetensors file announces, checked against its size."""
-    size = path.stat().st_size
-    with path.open('rb') as stream:
-        start = stream.read(8)
-        length = struct.unpack('<Q', start)[0] if len(start) == 8 else size
-        if length + 8 > size or length > _MAX_HEADER_BYTES:
-            raise CheckpointError(f'{path} is damaged: its header does not fit its {size} bytes')
-        raw = stream.read(length)
+    try:
+        size = path.stat().st_size
+        with path.open('rb') as stream:
+            start = stream.read(8)
+            length = struct.unpack('<Q', start)[0] if len(start) == 8 else size
+            if length + 8 > size or length > _MAX_HEADER_BYTES:
+                raise CheckpointError(
+                    f'{path} is damaged: its header does not fit its {size} bytes'
+                )
+            raw = stream.read(length)
+    except OSError as error:
+        raise CheckpointError(f'{path} cannot be read: {error.strerror}') from error
     try:
         header = json.loads(raw)
         header.pop('__metadata__', None)
-        end = max((entry['data_offsets'][1] for entry in header.values()), default=0)
-        for entry in header.values():
-            prod(entry['shape'])
-            str(entry['dtype'])
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+        end = max((_end(entry) for entry in header.values()), default=0)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise CheckpointError(f'{path} is damaged: its header is no tensor table') from error
     if length + 8 + end != size:
         raise CheckpointError(
             f'{path} is damaged: it announces {length + 8 + end} bytes, and has {size}'
         )
     return dict(header)
+
+
+def _end(entry: dict[str, Any]) -> int:
+    """Return where a tensor's bytes end; raises ValueError and the like if it is no tensor."""
+    start, end = entry['data_offsets']
+    if not all(type(number) is int and number >= 0 for number in (start, end, *entry['shape'])):
+        raise ValueError('neither shape nor offsets can be negative')
+    wanted = prod(entry['shape']) * _BYTES.get(entry['dtype'], 0)
+    if wanted and end - start != wanted:
+        raise ValueError('shape and offsets differ')
+    return int(end)

@@ -166,7 +166,7 @@ class ModelConfig:
             raw = json.loads(file.read_text(encoding='utf-8'))
         except FileNotFoundError:
             raise CheckpointError(f'{file} is missing; a checkpoint needs it') from None
-        except (OSError, UnicodeDecodeError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise CheckpointError(f'{file} cannot be read as JSON: {error}') from error
         if not isinstance(raw, dict):
             raise CheckpointError(f'{file} must hold an object, found {type(raw).__name__}')

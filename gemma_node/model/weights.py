@@ -25,7 +25,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Mapping
 from contextlib import ExitStack
-import json
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +34,9 @@ import torch
 
 from gemma_node.errors import CheckpointError
 from gemma_node.model.config import ModelConfig
+from gemma_node.model.files import weight_files
 from gemma_node.model.gemma4 import Gemma4
 
-SINGLE_FILE = 'model.safetensors'
-INDEX_FILE = 'model.safetensors.index.json'
 MULTIMODAL_PREFIX = 'model.language_model.'
 STANDALONE_PREFIX = 'model.'
 
@@ -98,7 +96,7 @@ class _Stored:
 def _open_all(folder: Path, stack: ExitStack) -> dict[str, Any]:
     """Return the open file of every stored tensor name."""
     owners: dict[str, Any] = {}
-    for file in _files(folder):
+    for file in weight_files(folder):
         try:
             handle = stack.enter_context(safe_open(file, framework='pt', device='cpu'))
         except (SafetensorError, OSError) as error:
@@ -108,37 +106,6 @@ def _open_all(folder: Path, stack: ExitStack) -> dict[str, Any]:
                 raise CheckpointError(f'{folder} stores {name} twice')
             owners[name] = handle
     return owners
-
-
-def _files(folder: Path) -> list[Path]:
-    index = folder / INDEX_FILE
-    single = folder / SINGLE_FILE
-    if single.is_file():
-        return [single]
-    if index.is_file():
-        return _files_of_index(folder, index)
-    pickles = sorted(file.name for file in folder.glob('*.bin'))
-    if pickles:
-        raise CheckpointError(
-            f'{folder} holds {pickles[0]}, a pickle that can run code; '
-            f'convert it to {SINGLE_FILE}'
-        )
-    raise CheckpointError(f'{folder} holds neither {SINGLE_FILE} nor {INDEX_FILE}')
-
-
-def _files_of_index(folder: Path, index: Path) -> list[Path]:
-    try:
-        names = json.loads(index.read_text(encoding='utf-8'))['weight_map']
-        shards = sorted(set(names.values()))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CheckpointError(f'{index} is not a weight index: {error!r}') from error
-    for shard in shards:
-        plain = isinstance(shard, str) and shard == Path(shard).name and '\\' not in shard
-        if not plain or not shard.endswith('.safetensors'):
-            raise CheckpointError(f'{index} names {shard!r}; a shard is a .safetensors file name')
-        if not (folder / shard).is_file():
-            raise CheckpointError(f'{folder / shard} is missing; {INDEX_FILE} names it')
-    return [folder / shard for shard in shards]
 
 
 def _prefix_of(owners: Mapping[str, Any]) -> str:

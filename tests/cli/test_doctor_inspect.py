@@ -17,6 +17,7 @@
 import json
 import struct
 import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -29,16 +30,20 @@ from gemma_node.cli_inspect import inspect_checkpoint
 from gemma_node.errors import CheckpointError
 
 CONFIG = {
-    'model_type': 'gemma4',
-    'text_config': {
-        'model_type': 'gemma4_text',
-        'num_hidden_layers': 3,
-        'hidden_size': 64,
-        'head_dim': 16,
-        'vocab_size': 100,
-        'layer_types': ['sliding_attention', 'sliding_attention', 'full_attention'],
-    },
+    'model_type': 'gemma4_text',
+    'num_hidden_layers': 3,
+    'hidden_size': 64,
+    'intermediate_size': 64,
+    'num_attention_heads': 4,
+    'num_key_value_heads': 2,
+    'head_dim': 16,
+    'hidden_size_per_layer_input': 64,
+    'sliding_window': 8,
+    'vocab_size': 100,
+    'max_position_embeddings': 64,
+    'layer_types': ['sliding_attention', 'sliding_attention', 'full_attention'],
 }
+INDEX = 'model.safetensors.index.json'
 
 
 @pytest.fixture
@@ -46,6 +51,8 @@ def checkpoint(tmp_path):
     folder = tmp_path / 'ckpt'
     folder.mkdir()
     (folder / 'config.json').write_text(json.dumps(CONFIG))
+    (folder / 'tokenizer.json').write_text('{}')
+    (folder / 'chat_template.jinja').write_text('{{ messages }}')
     save_file(
         {'a': torch.zeros(4, 8, dtype=torch.bfloat16), 'b': torch.zeros(3)},
         folder / 'model.safetensors',
@@ -63,9 +70,47 @@ def test_inspect_gives_geometry_parameters_and_bytes(checkpoint):
     assert facts['bytes_by_dtype'] == {'BF16': 64, 'F32': 12}
 
 
+def test_inspect_reads_the_text_part_of_a_multimodal_config(checkpoint):
+    whole = {'model_type': 'gemma4', 'text_config': CONFIG}
+    (checkpoint / 'config.json').write_text(json.dumps(whole))
+    assert inspect_checkpoint(checkpoint)['geometry']['head_dim'] == 16
+
+
+def in_shards(checkpoint, *names):
+    """Name the shards in an index; the one weight file becomes the first of them."""
+    (checkpoint / 'model.safetensors').rename(checkpoint / 'one.safetensors')
+    (checkpoint / INDEX).write_text(json.dumps({'weight_map': dict(enumerate(names))}))
+
+
 def test_inspect_adds_up_the_shards(checkpoint):
-    save_file({'c': torch.zeros(5)}, checkpoint / 'model-2.safetensors')
+    in_shards(checkpoint, 'one.safetensors', 'one.safetensors', 'two.safetensors')
+    save_file({'c': torch.zeros(5)}, checkpoint / 'two.safetensors')
     assert inspect_checkpoint(checkpoint)['parameters'] == 40
+
+
+@pytest.mark.parametrize(
+    ('name', 'expected'),
+    [
+        ('two.safetensors', r'two\.safetensors is missing'),
+        ('../two.safetensors', 'a shard is a .safetensors file name'),
+        ('/etc/passwd', 'a shard is a .safetensors file name'),
+        (7, 'is not a weight index|a shard is'),
+    ],
+)
+def test_inspect_refuses_an_index_that_names_no_file_of_the_folder(checkpoint, name, expected):
+    in_shards(checkpoint, 'one.safetensors', name)
+    with pytest.raises(CheckpointError, match=expected):
+        inspect_checkpoint(checkpoint)
+
+
+def test_inspect_imports_no_torch(checkpoint):
+    program = (
+        'import sys\n'
+        'from gemma_node.cli import main\n'
+        "code = main(['inspect', sys.argv[1]])\n"
+        "sys.exit(code or any(m in sys.modules for m in ('torch', 'rclpy', 'tokenizers')))\n"
+    )
+    assert subprocess.run([sys.executable, '-c', program, checkpoint], timeout=60).returncode == 0
 
 
 def test_inspect_prints_text_and_json(checkpoint, capsys):
@@ -75,6 +120,21 @@ def test_inspect_prints_text_and_json(checkpoint, capsys):
     assert json.loads(capsys.readouterr().out) == inspect_checkpoint(checkpoint)
 
 
+def change(**values):
+    return lambda path: path.write_text(json.dumps({**CONFIG, **values}))
+
+
+def header(text):
+    return lambda path: path.write_bytes(struct.pack('<Q', len(text)) + text.encode())
+
+
+def tensor(**values):
+    """Announce four bytes of one tensor, with something wrong."""
+    entry = {'dtype': 'F32', 'shape': [1], 'data_offsets': [0, 4], **values}
+    text = json.dumps({'a': entry}).encode()
+    return lambda path: path.write_bytes(struct.pack('<Q', len(text)) + text + bytes(4))
+
+
 def cut(path):
     path.write_bytes(path.read_bytes()[:-1])
 
@@ -82,14 +142,27 @@ def cut(path):
 @pytest.mark.parametrize(
     ('name', 'damage', 'expected'),
     [
-        ('config.json', lambda p: p.unlink(), 'cannot be read'),
-        ('config.json', lambda p: p.write_text('{'), 'is no JSON'),
-        ('config.json', lambda p: p.write_text('[]'), 'one JSON object'),
-        ('config.json', lambda p: p.write_text('{"text_config": 1}'), 'text_config'),
-        ('model.safetensors', lambda p: p.unlink(), r'holds no \*.safetensors'),
+        ('config.json', lambda p: p.unlink(), 'is missing'),
+        ('config.json', lambda p: p.write_text('{'), 'cannot be read as JSON'),
+        ('config.json', lambda p: p.write_bytes(b'\xff' * 9), 'cannot be read as JSON'),
+        ('config.json', lambda p: p.write_text('[' * 100_000), 'cannot be read as JSON'),
+        ('config.json', lambda p: p.write_text('[]'), 'must hold an object'),
+        ('config.json', lambda p: p.write_text('{}'), 'model_type None is not served'),
+        ('config.json', change(enable_moe_block=True), 'does not serve enable_moe_block'),
+        ('tokenizer.json', lambda p: p.unlink(), 'tokenizer.json is missing'),
+        ('chat_template.jinja', lambda p: p.unlink(), 'no chat template'),
+        ('model.safetensors', lambda p: p.unlink(), 'holds neither'),
+        ('model.safetensors', lambda p: p.rename(p.with_suffix('.bin')), 'a pickle'),
         ('model.safetensors', lambda p: p.write_bytes(b''), 'is damaged'),
         ('model.safetensors', lambda p: p.write_bytes(struct.pack('<Q', 1 << 60)), 'is damaged'),
-        ('model.safetensors', lambda p: p.write_bytes(b'\2' + b'\0' * 7 + b'[]'), 'tensor table'),
+        ('model.safetensors', header('[]'), 'tensor table'),
+        ('model.safetensors', header('[' * 100_000), 'tensor table'),
+        ('model.safetensors', tensor(shape=[-2, 1]), 'tensor table'),
+        ('model.safetensors', tensor(shape=['x']), 'tensor table'),
+        ('model.safetensors', tensor(shape=[3]), 'tensor table'),
+        ('model.safetensors', tensor(data_offsets=['0', 4]), 'tensor table'),
+        ('model.safetensors', tensor(data_offsets=[8, 4]), 'tensor table'),
+        ('model.safetensors', tensor(dtype=['F32']), 'tensor table'),
         ('model.safetensors', cut, 'announces .* bytes, and has'),
     ],
 )
@@ -114,6 +187,7 @@ def test_doctor_finds_what_this_environment_has(checkpoint):
         'tokenizers',
         'llguidance',
         'rosbags',
+        'ruamel.yaml',
         'checkpoint',
     ):
         assert found[name] == 'ok', name
@@ -145,6 +219,13 @@ def test_doctor_prints_a_table_and_a_verdict(tmp_path, capsys):
     assert 'checkpoint' in out and out.rstrip().endswith('something needed is missing')
 
 
+@pytest.mark.usefixtures('no_devices')
+def test_brackets_in_a_remedy_are_shown_as_written(monkeypatch, checkpoint, capsys):
+    monkeypatch.setattr(cli_doctor, 'find_spec', lambda name: None)
+    main(['doctor', '--model', str(checkpoint)])
+    assert "pip install '.[ros]'" in ' '.join(capsys.readouterr().out.split())
+
+
 def test_doctor_names_absent_packages_and_the_remedy(monkeypatch, checkpoint):
     monkeypatch.setattr(cli_doctor, 'find_spec', lambda name: None)
     monkeypatch.setattr(cli_doctor, '_version', lambda name: '')
@@ -154,7 +235,7 @@ def test_doctor_names_absent_packages_and_the_remedy(monkeypatch, checkpoint):
     found = states(checks)
     for name in ('torch', 'msgspec', 'rclpy', 'middleware', 'gemma_node interfaces'):
         assert found[name] == 'missing', name
-    for name in ('g++', 'nav2_msgs', 'vision_msgs', 'tf2_msgs', 'bond', 'diagnostic_updater'):
+    for name in ('rosbags', 'g++', 'nav2_msgs', 'tf2_msgs', 'bond', 'diagnostic_updater'):
         assert found[name] == 'optional', name
     texts = {check.name: check.text for check in checks}
     assert 'apt install g++' in texts['g++']

@@ -55,7 +55,8 @@ MAY_IMPORT = {
     'replay': OUTSIDE,
     'demo': OUTSIDE,
     # The commands (cli.py, cli_*.py) start everything else; nothing starts them.
-    'cli': (*OUTSIDE, 'tools.arguments', 'demo', 'replay', 'ros'),
+    # inspect judges config and files of a checkpoint as the worker would, without torch.
+    'cli': (*OUTSIDE, 'tools.arguments', 'demo', 'replay', 'ros', 'model.config', 'model.files'),
 }
 
 
