@@ -14,6 +14,29 @@ usable() {
   "$1" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null
 }
 
+# A set-up that was interrupted leaves an environment without pip; one that was moved with its
+# folder has scripts that start a Python at the old place.
+is_whole() {
+  local place=$PWD
+  if [ -f .venv/gemma_node.place ]; then
+    read -r place <.venv/gemma_node.place || true
+  fi
+  [ "$place" = "$PWD" ] && usable .venv/bin/python && .venv/bin/python -c 'import pip' 2>/dev/null
+}
+
+# Two set-ups in one folder would install into each other's half-made environment.
+lock() {
+  exec 9<.
+  if ! flock -n 9; then
+    echo "gemma_node: another set-up is at work here; waiting for its end"
+    flock 9
+  fi
+}
+
+unlock() {
+  exec 9<&-
+}
+
 find_python() {
   local candidate
   for candidate in python3 python3.12 python3.11 python3.13 python3.10; do
@@ -34,11 +57,16 @@ unset RMW_IMPLEMENTATION _ROS_WHEELS_BOOTSTRAP_COMPLETE
 command -v "${CXX:-g++}" >/dev/null ||
   fail "g++ is missing and the ROS interfaces need it; on Debian and Ubuntu: apt install g++"
 
-if ! usable .venv/bin/python; then
+if command -v flock >/dev/null; then
+  lock || true
+fi
+if ! is_whole; then
   python=$(find_python) || fail "no Python 3.10, 3.11, 3.12 or 3.13 found; install one of them."
+  [ -w . ] || fail "$PWD cannot be written, and .venv is made in it; clone to where you may write."
   rm -rf .venv
   "$python" -m venv .venv ||
     fail "$python cannot make an environment; on Debian and Ubuntu: apt install python3-venv"
+  echo "$PWD" >.venv/gemma_node.place
 fi
 
 inputs=$(
@@ -69,6 +97,10 @@ is_installed() {
 
 install() {
   local log=.venv/setup.log
+  [ -w .venv ] || fail "$PWD/.venv cannot be written, and something in it must be installed anew."
+  .venv/bin/python -c 'import sysconfig; open(sysconfig.get_path("include") + "/Python.h")' \
+    2>/dev/null ||
+    fail "Python's headers (Python.h) are missing; on Debian and Ubuntu: apt install python3-dev"
   rm -f "$stamp"
   echo "gemma_node: installing into .venv (some minutes the first time; log: $log)"
   {
@@ -83,3 +115,4 @@ install() {
 }
 
 is_installed || install
+unlock

@@ -1,5 +1,7 @@
 """The set-up says in one sentence what a machine lacks, and installs once."""
 
+from concurrent.futures import ThreadPoolExecutor
+import os
 from pathlib import Path
 import shutil
 import subprocess
@@ -27,21 +29,25 @@ class Machine:
         shutil.copy(ROOT / 'CMakeLists.txt', self.root)
         (self.root / 'gemma_node').mkdir()
         shutil.copy(ROOT / 'gemma_node/__init__.py', self.root / 'gemma_node')
-        for tool in TOOLS:
-            (self.bin / tool).symlink_to(shutil.which(tool))
+        self.link(*TOOLS)
         self.add('uname', 'case $1 in -s) echo Linux;; *) echo x86_64;; esac')
         self.add('g++', 'exit 0')
+
+    def link(self, *tools: str) -> None:
+        for tool in tools:
+            (self.bin / tool).symlink_to(shutil.which(tool))
 
     def add(self, name: str, body: str) -> None:
         path = self.bin / name
         path.write_text(f'#!/bin/bash\n{body}\n', encoding='utf-8')
         path.chmod(0o755)
 
-    def add_python(self) -> None:
+    def add_python(self, *, has_headers: bool = True) -> None:
         """Put a python3 on the PATH whose environments log what pip is asked to do."""
         fake = (
             f'if [ "$1 $2" = "-m pip" ]; then echo "${{@:3}}" >> {self.calls}; exit 0; fi\n'
             f'if [ "$1" = -m ]; then mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; exit 0; fi\n'
+            f'case $2 in *"import pip"*) exit 0;; *Python.h*) exit {int(not has_headers)};; esac\n'
             f'exec {sys.executable} "$@"'
         )
         self.add('python3', fake)
@@ -76,6 +82,64 @@ def test_a_missing_compiler_is_said_in_a_sentence(machine):
 def test_a_missing_python_is_said_in_a_sentence(machine):
     machine.add('python3', 'exit 1')
     assert 'no Python 3.10, 3.11, 3.12 or 3.13 found' in sentence(machine.set_up('ros'))
+
+
+def test_missing_headers_of_python_are_said_in_a_sentence(machine):
+    machine.add_python(has_headers=False)
+    done = machine.set_up('ros')
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].endswith('apt install python3-dev')
+    assert machine.pip_calls() == []
+
+
+def test_an_environment_whose_set_up_was_interrupted_is_made_anew(machine):
+    machine.add_python()
+    machine.set_up('ros')
+    python = machine.root / '.venv/bin/python'
+    whole = python.read_text(encoding='utf-8')
+    python.write_text(whole.replace('"import pip"*) exit 0', '"import pip"*) exit 1'))
+    assert machine.set_up('ros').returncode == 0
+    assert python.read_text(encoding='utf-8') == whole
+    assert len(machine.pip_calls()) == 4
+
+
+def test_an_environment_that_was_moved_is_made_anew(machine):
+    machine.add_python()
+    machine.set_up('ros')
+    moved = machine.root.with_name('moved here')
+    machine.root = machine.root.rename(moved)
+    (moved / '.venv/bin/pytest').touch()
+    assert machine.set_up('ros').returncode == 0
+    assert not (moved / '.venv/bin/pytest').exists()
+    assert len(machine.pip_calls()) == 4
+
+
+def test_two_set_ups_at_once_install_once(machine):
+    machine.add_python()
+    machine.link('flock', 'sleep')
+    python = machine.bin / 'python3'
+    then = '-m pip" ]; then'
+    slow = python.read_text(encoding='utf-8').replace(then, f'{then} sleep 0.5;')
+    python.write_text(slow)
+    with ThreadPoolExecutor(2) as pool:
+        done = list(pool.map(machine.set_up, ('ros', 'ros')))
+    assert [one.returncode for one in done] == [0, 0]
+    assert len(machine.pip_calls()) == 2
+    assert sum('another set-up is at work' in one.stdout for one in done) == 1
+
+
+def test_what_the_scripts_start_does_not_hold_the_lock(machine):
+    machine.add_python()
+    machine.link('flock', 'ls')
+    done = machine.set_up('ros; ls /proc/self/fd')
+    assert '9' not in done.stdout.split()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason='root may write everywhere')
+def test_a_folder_that_cannot_be_written_is_said_in_a_sentence(machine):
+    machine.add_python()
+    machine.root.chmod(0o555)
+    assert 'cannot be written' in sentence(machine.set_up('ros'))
 
 
 def test_a_machine_without_wheels_is_told_to_use_colcon(machine):
