@@ -29,10 +29,12 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from gemma_node.quant.declaration import AFFINE
+from gemma_node.quant.declaration import affine_name
+from gemma_node.quant.declaration import BITS
+from gemma_node.quant.declaration import GROUP_SIZES
 from gemma_node.quant.packed import Leaf
 
-BITS = (2, 3, 4, 5, 6, 8)
-GROUP_SIZES = (32, 64, 128)
 _MIN_SCALE = 1e-7
 
 Rounding = Literal['cpu', 'metal']
@@ -97,7 +99,17 @@ class AffineFormat:
     @property
     def name(self) -> str:
         """Return bits and group size."""
-        return f'mlx-{self.bits}bit/{self.group_size}'
+        return affine_name(self.bits, self.group_size)
+
+    @property
+    def family(self) -> str:
+        """Return MLX's mode."""
+        return AFFINE
+
+    @property
+    def block(self) -> int:
+        """Return the group size."""
+        return self.group_size
 
     def leaves(self, rows: int, columns: int) -> dict[str, Leaf]:
         """Return the tensors of a matrix; columns are whole groups."""

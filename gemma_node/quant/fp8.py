@@ -27,6 +27,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from gemma_node.quant.declaration import FP8
 from gemma_node.quant.packed import Leaf
 
 _LARGEST = 448.0
@@ -72,7 +73,17 @@ class Fp8Format:
     @property
     def name(self) -> str:
         """Return what it is called."""
-        return 'fp8'
+        return FP8
+
+    @property
+    def family(self) -> str:
+        """Return the same."""
+        return FP8
+
+    @property
+    def block(self) -> int:
+        """Return 1: a scale is for a row or for all."""
+        return 1
 
     def leaves(self, rows: int, columns: int) -> dict[str, Leaf]:
         """Return the tensors of a matrix."""

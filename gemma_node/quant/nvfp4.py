@@ -32,9 +32,12 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from gemma_node.quant.declaration import NVFP4
 from gemma_node.quant.packed import Leaf
 
 BLOCK = 16
+# What compressed-tensors calls the tensor scale, by which it divides.
+DIVISOR = 'weight_global_scale'
 _MAGNITUDES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 _LARGEST = 6.0
 _LARGEST_SCALE = 448.0
@@ -103,7 +106,17 @@ class Nvfp4Format:
     @property
     def name(self) -> str:
         """Return what both are called."""
-        return 'nvfp4'
+        return NVFP4
+
+    @property
+    def family(self) -> str:
+        """Return the same."""
+        return NVFP4
+
+    @property
+    def block(self) -> int:
+        """Return 16."""
+        return BLOCK
 
     def leaves(self, rows: int, columns: int) -> dict[str, Leaf]:
         """Return the tensors of a matrix; columns are whole blocks."""
@@ -133,7 +146,7 @@ class Nvfp4Format:
 
 _NAMES: dict[Style, tuple[str, str]] = {
     'modelopt': ('weight', 'weight_scale_2'),
-    'compressed-tensors': ('weight_packed', 'weight_global_scale'),
+    'compressed-tensors': ('weight_packed', DIVISOR),
 }
 
 

@@ -29,6 +29,8 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from gemma_node.quant.declaration import PLAIN
+
 # Rows are unpacked in parts of about this many numbers, so that temporaries stay small.
 PART_ELEMENTS = 1 << 22
 
@@ -78,6 +80,14 @@ class Format(Protocol):
     def name(self) -> str:
         """How people call it: bf16, mlx-4bit/64, nvfp4, fp8."""
 
+    @property
+    def family(self) -> str:
+        """What a declaration calls it."""
+
+    @property
+    def block(self) -> int:
+        """How many columns share a scale; a matrix has whole blocks."""
+
     def leaves(self, rows: int, columns: int) -> dict[str, Leaf]:
         """Return what is stored for a matrix, by the name after the module's."""
 
@@ -124,6 +134,16 @@ class PlainFormat:
     def name(self) -> str:
         """Return the dtype's name."""
         return self.dtype.lower()
+
+    @property
+    def family(self) -> str:
+        """Return that nothing is quantised."""
+        return PLAIN
+
+    @property
+    def block(self) -> int:
+        """Return 1: columns share nothing."""
+        return 1
 
     def leaves(self, rows: int, columns: int) -> dict[str, Leaf]:
         """Return the one tensor."""
