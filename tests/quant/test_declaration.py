@@ -169,5 +169,5 @@ def test_what_is_not_served_is_refused_by_name(config, named):
 def test_a_damaged_separate_file_is_named(tmp_path):
     (tmp_path / 'config.json').write_text('{"model_type": "gemma4_text"}')
     (tmp_path / 'hf_quant_config.json').write_text('[')
-    with pytest.raises(CheckpointError, match='hf_quant_config.json cannot be read'):
+    with pytest.raises(CheckpointError, match=r'hf_quant_config\.json cannot be read'):
         ModelConfig.from_folder(tmp_path)
