@@ -180,6 +180,18 @@ def _check_fit(settings: WorkerSettings, tokenizer: Tokenizer, config: ModelConf
             f'the tokenizer has {tokenizer.vocab_size} tokens, the model {config.vocab_size}; '
             f'tokenizer.json and config.json are of different checkpoints'
         )
+    known = {
+        '<pad>': (config.pad_token_id,),
+        '<bos>': (config.bos_token_id,),
+        '<eos>': config.eos_token_ids,
+    }
+    for name, ids in known.items():
+        found = tokenizer.special_ids.get(name)
+        if found is not None and found not in ids:
+            raise CheckpointError(
+                f'{name} is {found} in the tokenizer and {" or ".join(map(str, ids))} in '
+                'config.json; the two are of different checkpoints'
+            )
     if settings.context_tokens > config.max_position_embeddings:
         raise ConfigError(
             f'engine.context_tokens is {settings.context_tokens}, the checkpoint goes to '

@@ -32,7 +32,7 @@ from torch import Tensor
 from gemma_node.quant.declaration import PLAIN
 
 # Rows are unpacked in parts of about this many numbers, so that temporaries stay small.
-PART_ELEMENTS = 1 << 22
+PART_ELEMENTS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)

@@ -207,8 +207,8 @@ SIZES = [
     ('mlx-4bit', 345, 4_198_750_292),
     ('mlx-4bit-ple-bf16', 261, 4_277_885_012),
     ('mlx-4bit-ple-bf16-attn8', 261, 4_571_486_292),
-    ('mlx-8bit', 345, None),
-    ('nvfp4a16', 343, None),
+    ('mlx-8bit', 345, 7_929_976_916),
+    ('nvfp4a16', 343, 9_215_139_248),
     ('bf16', 0, 14_926_026_836),
 ]
 
@@ -230,7 +230,7 @@ def e4b(tmp_path_factory):
 def test_e4b_has_the_bytes_that_its_arithmetic_says(e4b, recipe, quantised, nbytes):
     plan = e4b[recipe]
     assert plan.num_quantised == quantised
-    assert nbytes in (None, plan.tensor_bytes)
+    assert plan.tensor_bytes == nbytes
     outputs = [each for unit in plan.units for each in unit.outputs.values()]
     for output in outputs:
         assert output.start % {'U32': 4, 'F32': 4, 'BF16': 2}.get(output.dtype, 1) == 0

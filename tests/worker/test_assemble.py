@@ -128,6 +128,15 @@ def test_tokenizer_that_lacks_most_of_the_models_tokens_is_refused(tmp_path):
         assemble(settings(copy), ignore)
 
 
+@pytest.mark.parametrize('name', ['pad', 'bos', 'eos'])
+def test_special_ids_that_config_and_tokenizer_disagree_on_are_refused(copy, name):
+    config = json.loads((copy / 'config.json').read_text())
+    right = config[f'{name}_token_id']
+    (copy / 'config.json').write_text(json.dumps(config | {f'{name}_token_id': 77}))
+    with pytest.raises(CheckpointError, match=f'<{name}> is {right} in the tokenizer and 77 in'):
+        assemble(settings(copy), ignore)
+
+
 def test_context_beyond_the_checkpoint_is_refused(random_checkpoint):
     with pytest.raises(ConfigError, match=r'context_tokens is 1000000, the checkpoint goes to'):
         assemble(settings(random_checkpoint, context_tokens=1_000_000), ignore)
