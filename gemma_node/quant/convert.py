@@ -187,7 +187,6 @@ class _Converter:
         matrices = self._stored.matrices
         group = tuple(each for each in self._recipe.scale_group(module) if each in matrices)
         if group not in self._scales:
-            self._scales.clear()
             largest = [
                 values.abs().amax() for each in group for _, values in _parts(each, matrices[each])
             ]
