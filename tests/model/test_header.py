@@ -42,6 +42,7 @@ from gemma_node.model.gemma4 import Gemma4
 from gemma_node.model.header import read_header
 from gemma_node.model.weights import load_model
 from tests.fixtures import sources
+from tests.fixtures.tiny_checkpoint import write_checkpoint
 
 SMALL = sources.TINY | {
     'vocab_size': 40,
@@ -75,7 +76,7 @@ def table(**entries: Any) -> bytes:
 @pytest.fixture(scope='module')
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a checkpoint of 60 kB."""
-    path = tmp_path_factory.mktemp('header')
+    path = write_checkpoint(tmp_path_factory.mktemp('header'))
     model = Gemma4(ModelConfig.from_mapping(SMALL)).to(torch.bfloat16)
     state = {f'model.{name}': tensor for name, tensor in model.state_dict().items()}
     save_file(state, path / 'model.safetensors', metadata={'format': 'pt'})
