@@ -82,6 +82,10 @@ ROS_WHEELS = [
 ]
 
 TEST = [
+    # The formats' own libraries, as live oracles; mlx-lm starts at Python 3.11.
+    'compressed-tensors>=0.20',
+    'mlx[cpu]>=0.32; sys_platform == "linux"',
+    'mlx-lm>=0.32; sys_platform == "linux" and python_version >= "3.11"',
     'hypothesis>=6.100',
     'mypy>=1.15',
     'pytest>=8.2',

@@ -50,6 +50,7 @@ from gemma_node.errors import GemmaNodeError
 from gemma_node.model.config import ModelConfig
 from gemma_node.model.gemma4 import Gemma4
 from gemma_node.model.weights import load_model
+from gemma_node.model.weights import table_bytes
 from gemma_node.text.chat_template import ChatTemplate
 from gemma_node.text.tokenizer import Tokenizer
 
@@ -86,7 +87,7 @@ def assemble(settings: WorkerSettings, report: Report) -> Assembly:
     tokenizer = Tokenizer.from_folder(folder)
     template = ChatTemplate.from_folder(folder)
     _check_fit(settings, tokenizer, config)
-    admission = _admit(settings, config)
+    admission = _admit(settings, config, folder)
     report(0.1, 'reading the weights')
     model = load_model(folder)
     report(0.4, 'preparing the engine')
@@ -145,7 +146,7 @@ def _siblings(cpu: int) -> str:
     return str(cpu)
 
 
-def _admit(settings: WorkerSettings, config: ModelConfig) -> Admission:
+def _admit(settings: WorkerSettings, config: ModelConfig, folder: Path) -> Admission:
     envelope = Envelope(
         lanes=settings.lanes,
         context_tokens=settings.context_tokens,
@@ -156,6 +157,7 @@ def _admit(settings: WorkerSettings, config: ModelConfig) -> Admission:
         device=settings.device,
         allow_unverified=settings.allow_unverified,
         envelope=envelope,
+        table_bytes=table_bytes(folder, config) if config.quantization else None,
     )
 
 
@@ -178,6 +180,18 @@ def _check_fit(settings: WorkerSettings, tokenizer: Tokenizer, config: ModelConf
             f'the tokenizer has {tokenizer.vocab_size} tokens, the model {config.vocab_size}; '
             f'tokenizer.json and config.json are of different checkpoints'
         )
+    known = {
+        '<pad>': (config.pad_token_id,),
+        '<bos>': (config.bos_token_id,),
+        '<eos>': config.eos_token_ids,
+    }
+    for name, ids in known.items():
+        found = tokenizer.special_ids.get(name)
+        if found is not None and found not in ids:
+            raise CheckpointError(
+                f'{name} is {found} in the tokenizer and {" or ".join(map(str, ids))} in '
+                'config.json; the two are of different checkpoints'
+            )
     if settings.context_tokens > config.max_position_embeddings:
         raise ConfigError(
             f'engine.context_tokens is {settings.context_tokens}, the checkpoint goes to '
@@ -207,13 +221,17 @@ def _facts(
     prompt_digest: str,
     admission: Admission,
 ) -> RuntimeFacts:
-    stored = str(model.embed_tokens.weight.dtype).removeprefix('torch.')
-    computed = admission.compute_dtype
+    stored, computed = model.form, admission.compute_dtype
+    recipe = stored
+    if model.is_quantised:
+        recipe += f', unpacked at load and computed in {computed}'
+    elif stored != computed:
+        recipe += f' computed in {computed}'
     return RuntimeFacts(
         package_version=__version__,
         model=settings.model_path or 'embedded',
         checkpoint_digest=checkpoint_digest(folder),
-        recipe=stored if stored == computed else f'{stored} computed in {computed}',
+        recipe=recipe,
         rounding='hf',
         backend=admission.backend,
         device=_cpu_name() if admission.backend == 'cpu' else admission.device,
@@ -224,7 +242,7 @@ def _facts(
         not_verified=admission.not_verified,
         lanes=settings.lanes,
         context_tokens=settings.context_tokens,
-        num_parameters=sum(parameter.numel() for parameter in model.parameters()),
+        num_parameters=model.num_parameters,
     )
 
 

@@ -48,6 +48,10 @@ from gemma_node.ros_env import share_folder
 
 USER_ERROR = 2
 MAX_DOMAIN = 232
+# As gemma_node.quant.recipes has them, which needs torch.
+RECIPE_NAMES = (
+    'mlx-4bit', 'mlx-4bit-ple-bf16', 'mlx-4bit-ple-bf16-attn8', 'mlx-8bit', 'nvfp4a16', 'bf16',
+)  # fmt: skip
 EMBEDDED_CHECKPOINT = Path(__file__).resolve().parent / 'assets' / 'demo'
 
 
@@ -119,6 +123,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_demo(verbs)
     _add_doctor(verbs)
     _add_inspect(verbs)
+    _add_convert(verbs)
     _add_replay(verbs)
     _add_ask(verbs)
     add_schema(verbs)
@@ -281,6 +286,48 @@ def _inspect(arguments: argparse.Namespace, console: Console) -> int:
 
 def _grouped(value: Any) -> str:
     return f'{value:,}' if isinstance(value, int) else str(value)
+
+
+def _add_convert(verbs: Any) -> None:
+    verb = verbs.add_parser(
+        'convert',
+        help='write a checkpoint in another form',
+        description='Convert a checkpoint folder by a recipe, some rows at a time; the new folder '
+        'appears whole or not at all. After Ctrl-C the same command goes on where it was.',
+    )
+    verb.add_argument('source', type=Path, metavar='SRC', help='checkpoint folder')
+    verb.add_argument('destination', type=Path, metavar='DST', help='folder that is made')
+    verb.add_argument('--recipe', required=True, choices=RECIPE_NAMES)
+    verb.add_argument(
+        '--rounding',
+        choices=('cpu', 'metal'),
+        default='cpu',
+        help="whose bytes the mlx recipes give: MLX's CPU backend or its Metal kernel (the "
+        'latter from its source, not compared on a Mac)',
+    )
+    verb.add_argument('--json', action='store_true', help='print JSON')
+    verb.set_defaults(verb=_convert)
+
+
+def _convert(arguments: argparse.Namespace, console: Console) -> int:
+    from gemma_node.cli_convert import run_conversion
+
+    report = run_conversion(
+        arguments.source,
+        arguments.destination,
+        recipe=arguments.recipe,
+        rounding=arguments.rounding,
+    )
+    if arguments.json:
+        _print_json(console, report)
+        return 0
+    console.print(
+        f'{report["quantised"]} of {report["matrices"]} matrices quantised, '
+        f'{report["tensor_bytes"]:,} bytes of tensors -> {report["folder"]}',
+        highlight=False,
+        soft_wrap=True,
+    )
+    return 0
 
 
 def _add_replay(verbs: Any) -> None:

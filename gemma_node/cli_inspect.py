@@ -24,15 +24,13 @@ from collections import Counter
 import json
 from math import prod
 from pathlib import Path
-import struct
 from typing import Any
 
 from gemma_node.errors import CheckpointError
 from gemma_node.model.config import ModelConfig
 from gemma_node.model.files import weight_files
+from gemma_node.model.header import read_header
 
-_MAX_HEADER_BYTES = 100_000_000
-_BYTES = {'BF16': 2, 'F16': 2, 'F32': 4, 'F64': 8, 'I8': 1, 'U8': 1, 'I32': 4, 'I64': 8}
 _GEOMETRY = (
     'model_type',
     'num_hidden_layers',
@@ -66,10 +64,9 @@ def inspect_checkpoint(folder: Path) -> dict[str, Any]:
     dtypes: Counter[str] = Counter()
     parameters, tensors = 0, 0
     for file in files:
-        for entry in _read_header(file).values():
-            start, end = entry['data_offsets']
-            dtypes[entry['dtype']] += end - start
-            parameters += prod(entry['shape'])
+        for entry in read_header(file).values():
+            dtypes[entry.dtype] += entry.nbytes
+            parameters += prod(entry.shape)
             tensors += 1
     return {
         'folder': str(folder),
@@ -98,41 +95,3 @@ def _check_text_files(folder: Path) -> None:
             f'{folder} has no chat template: neither chat_template.jinja nor one in '
             'tokenizer_config.json'
         )
-
-
-def _read_header(path: Path) -> dict[str, Any]:
-    """Return the tensors that a safetensors file announces, checked against its size."""
-    try:
-        size = path.stat().st_size
-        with path.open('rb') as stream:
-            start = stream.read(8)
-            length = struct.unpack('<Q', start)[0] if len(start) == 8 else size
-            if length + 8 > size or length > _MAX_HEADER_BYTES:
-                raise CheckpointError(
-                    f'{path} is damaged: its header does not fit its {size} bytes'
-                )
-            raw = stream.read(length)
-    except OSError as error:
-        raise CheckpointError(f'{path} cannot be read: {error.strerror}') from error
-    try:
-        header = json.loads(raw)
-        header.pop('__metadata__', None)
-        end = max((_end(entry) for entry in header.values()), default=0)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise CheckpointError(f'{path} is damaged: its header is no tensor table') from error
-    if length + 8 + end != size:
-        raise CheckpointError(
-            f'{path} is damaged: it announces {length + 8 + end} bytes, and has {size}'
-        )
-    return dict(header)
-
-
-def _end(entry: dict[str, Any]) -> int:
-    """Return where a tensor's bytes end; raises ValueError and the like if it is no tensor."""
-    start, end = entry['data_offsets']
-    if not all(type(number) is int and number >= 0 for number in (start, end, *entry['shape'])):
-        raise ValueError('neither shape nor offsets can be negative')
-    wanted = prod(entry['shape']) * _BYTES.get(entry['dtype'], 0)
-    if wanted and end - start != wanted:
-        raise ValueError('shape and offsets differ')
-    return int(end)

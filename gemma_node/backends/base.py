@@ -49,6 +49,10 @@ _FEATURES = frozenset(
         'proportional_rope',
         'bfloat16_weights',
         'float32_weights',
+        # Unpacked with plain PyTorch when the model is packed for stepping.
+        'affine_weights',
+        'nvfp4_weights',
+        'fp8_weights',
     }
 )
 
@@ -131,15 +135,23 @@ def requirements(config: ModelConfig) -> frozenset[str]:
         needed.add('sliding_window')
     if config.full_rope.rotary_factor < 1.0:
         needed.add('proportional_rope')
+    if config.quantization is not None:
+        needed |= {f'{family}_weights' for family in config.quantization.families}
     return frozenset(needed)
 
 
 def admit(
-    config: ModelConfig, *, device: str, allow_unverified: bool, envelope: Envelope
+    config: ModelConfig,
+    *,
+    device: str,
+    allow_unverified: bool,
+    envelope: Envelope,
+    table_bytes: int | None = None,
 ) -> Admission:
     """
     Choose the device and the arithmetic, or refuse.
 
+    :param table_bytes: what the per-layer table takes as it is stored; None for bfloat16
     :raises ConfigError: the device is unknown, absent, lacks a feature or is not covered
     :raises RequestError: OUT_OF_MEMORY, naming the setting that would fit
     """
@@ -147,7 +159,7 @@ def admit(
     lacking = backend.lacks(config)
     if lacking:
         raise ConfigError(f'device {backend.name} lacks {", ".join(lacking)}')
-    dtype = _choose_dtype(config, envelope, backend)
+    dtype = _choose_dtype(config, envelope, backend, table_bytes)
     description = backend.describe()
     gaps: tuple[str, ...] = ()
     if backend.needs_receipt:
@@ -162,15 +174,20 @@ def admit(
     )
 
 
-def memory_needed(config: ModelConfig, envelope: Envelope, compute_dtype: str) -> dict[str, int]:
+def memory_needed(
+    config: ModelConfig,
+    envelope: Envelope,
+    compute_dtype: str,
+    table_bytes: int | None = None,
+) -> dict[str, int]:
     """Return bytes of weights, lanes and prompt states."""
     size = {'float32': 4, 'bfloat16': 2}[compute_dtype]
     model = empty_model(config)
     table = model.embed_tokens_per_layer.weight.numel()
     total = sum(parameter.numel() for parameter in model.parameters())
     return {
-        # The per-layer table is only gathered and keeps its two bytes.
-        'weights': (total - table) * size + table * 2,
+        # The per-layer table is only gathered and stays as it is stored.
+        'weights': (total - table) * size + (table * 2 if table_bytes is None else table_bytes),
         'lanes': envelope.lanes * lane_elements(config, envelope.context_tokens) * size,
         'states': envelope.state_budget_bytes,
     }
@@ -196,13 +213,15 @@ def _choose(device: str, *, allow_unverified: bool) -> Backend:
     return backend
 
 
-def _choose_dtype(config: ModelConfig, envelope: Envelope, backend: Backend) -> str:
+def _choose_dtype(
+    config: ModelConfig, envelope: Envelope, backend: Backend, table_bytes: int | None
+) -> str:
     free = backend.free_bytes()
     for dtype in backend.compute_dtypes:
-        if sum(memory_needed(config, envelope, dtype).values()) <= free:
+        if sum(memory_needed(config, envelope, dtype, table_bytes).values()) <= free:
             return dtype
     smallest = backend.compute_dtypes[-1]
-    needed = memory_needed(config, envelope, smallest)
+    needed = memory_needed(config, envelope, smallest, table_bytes)
     raise RequestError(
         ErrorCode.OUT_OF_MEMORY, _refusal(config, envelope, smallest, needed, int(free))
     )

@@ -43,7 +43,7 @@ class Runner:
     """
 
     def __init__(self, model: Gemma4, config: EngineConfig) -> None:
-        stored = model.embed_tokens.weight.dtype
+        stored = model.norm.weight.dtype
         self.device = torch.device(config.device)
         self.dtype = _DTYPES.get(config.compute_dtype, stored)
         if config.compute_dtype == 'auto' and self.device.type == 'cpu':

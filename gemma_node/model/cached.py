@@ -20,6 +20,9 @@ A pass has two parts. `advance` runs the owning layers over some rows and writes
 values; `finish` runs the shared layers for one row and returns its logits. Shared layers write
 nothing, so rows without logits never see them. Who chooses rows, slots and masks is the caller;
 bits depend on those and on the tokens alone.
+
+Quantised projections are unpacked to the dtype that computes when the model is packed; the two
+tables that are only gathered stay as they are stored.
 """
 
 from __future__ import annotations
@@ -38,8 +41,11 @@ from gemma_node.model.config import LayerConfig
 from gemma_node.model.config import ModelConfig
 from gemma_node.model.gemma4 import Gemma4
 from gemma_node.model.gemma4 import Layer
+from gemma_node.model.linear import Linear
 from gemma_node.model.linear import rounded_scale
+from gemma_node.model.linear import ScaledEmbedding
 from gemma_node.model.rope import rotary_tables
+from gemma_node.quant.packed import dense
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +93,16 @@ class CachedModel:
         self._layers = [
             _pack(config, cast('Layer', layer), dtype, device) for layer in model.layers
         ]
-        # Only gathered, so both tables keep the checkpoint's dtype.
-        self._embedding = model.embed_tokens.weight.detach().to(device)
-        self._head = _placed(model.embed_tokens.weight, dtype=dtype, device=device)
+        # Only gathered, so both tables keep the checkpoint's form.
+        self._embedding = model.embed_tokens.packed.to(device)
+        self._head = _joined(model.embed_tokens, dtype=dtype, device=device)
         self._embedding_scale = rounded_scale(model.embed_tokens.scale, dtype)
-        self._ple_table = model.embed_tokens_per_layer.weight.detach().to(device)
+        self._ple_table = model.embed_tokens_per_layer.packed.to(device)
         self._ple_scale = rounded_scale(model.embed_tokens_per_layer.scale, dtype)
         split = config.num_owning_layers * config.ple_dim
+        projection = dense(model.per_layer_model_projection.packed.to(device), dtype)
         self._ple_projection = tuple(
-            _placed(part, dtype=dtype, device=device)
-            for part in model.per_layer_model_projection.weight.tensor_split([split])
+            _placed(part, dtype=dtype, device=device) for part in projection.tensor_split([split])
         )
         self._ple_split = split
         self._ple_norm = model.per_layer_projection_norm.weight.detach().to(device, dtype)
@@ -147,7 +153,7 @@ class CachedModel:
         return logits[0].float()
 
     def _embed(self, ids: torch.Tensor) -> torch.Tensor:
-        return F.embedding(ids, self._embedding).to(self.dtype) * self._embedding_scale
+        return self._embedding.take(ids).dequantize(self.dtype) * self._embedding_scale
 
     def _per_layer_inputs(
         self, ids: torch.Tensor, embedded: torch.Tensor, *, shared: bool
@@ -157,9 +163,9 @@ class CachedModel:
         context = F.linear(embedded, self._ple_projection[shared])
         context = (context * self.config.hidden_size**-0.5).view(shape)
         context = reference.rms_norm(context, self._ple_norm, self.config.rms_norm_eps)
-        table = self._ple_table
-        columns = table[:, self._ple_split :] if shared else table[:, : self._ple_split]
-        tokens = columns[ids].to(self.dtype) * self._ple_scale
+        rows = self._ple_table.take(ids).dequantize(self.dtype)
+        columns = rows[:, self._ple_split :] if shared else rows[:, : self._ple_split]
+        tokens = columns * self._ple_scale
         mixed: torch.Tensor = (context + tokens.view(shape)) * 2.0**-0.5
         return mixed
 
@@ -270,33 +276,44 @@ def _placed(*weights: torch.Tensor, dtype: torch.dtype, device: torch.device) ->
     return joined
 
 
+def _joined(
+    *modules: Linear | ScaledEmbedding, dtype: torch.dtype, device: torch.device
+) -> torch.Tensor:
+    """Return the unpacked matrices of modules with the same input as one."""
+    matrices = [dense(module.packed.to(device), dtype) for module in modules]
+    return _placed(*matrices, dtype=dtype, device=device)
+
+
 def _pack(
     config: ModelConfig, layer: Layer, dtype: torch.dtype, device: torch.device
 ) -> _Packed:
     attention, mlp, plan = layer.self_attn, layer.mlp, layer.layer
-    projections = [attention.q_proj.weight]
+    projections = [attention.q_proj]
     norms = [attention.q_norm.weight.expand(config.num_heads, -1)]
     if plan.owns_kv:
-        projections += [attention.k_proj.weight, attention.v_proj.weight]
+        projections += [attention.k_proj, attention.v_proj]
         norms.append(attention.k_norm.weight.expand(plan.num_kv_heads, -1))
         norms.append(torch.ones_like(norms[-1]))
 
     def place(*weights: torch.Tensor) -> torch.Tensor:
         return _placed(*weights, dtype=dtype, device=device)
 
+    def join(*projections: Linear) -> torch.Tensor:
+        return _joined(*projections, dtype=dtype, device=device)
+
     return _Packed(
         plan=plan,
         input_norm=place(layer.input_layernorm.weight),
-        qkv=place(*projections),
+        qkv=join(*projections),
         head_norms=place(*norms),
-        output=place(attention.o_proj.weight),
+        output=join(attention.o_proj),
         post_attention_norm=place(layer.post_attention_layernorm.weight),
         pre_feedforward_norm=place(layer.pre_feedforward_layernorm.weight),
-        gate_up=place(mlp.gate_proj.weight, mlp.up_proj.weight),
-        down=place(mlp.down_proj.weight),
+        gate_up=join(mlp.gate_proj, mlp.up_proj),
+        down=join(mlp.down_proj),
         post_feedforward_norm=place(layer.post_feedforward_layernorm.weight),
-        ple_gate=place(layer.per_layer_input_gate.weight),
-        ple_projection=place(layer.per_layer_projection.weight),
+        ple_gate=join(layer.per_layer_input_gate),
+        ple_projection=join(layer.per_layer_projection),
         post_ple_norm=place(layer.post_per_layer_input_norm.weight),
         scalar=float(layer.layer_scalar.detach()),
     )

@@ -30,7 +30,12 @@ from pathlib import Path
 from typing import Any
 
 from gemma_node.errors import CheckpointError
+from gemma_node.quant.declaration import Declaration
+from gemma_node.quant.declaration import parse_declaration
 
+CONFIG_FILE = 'config.json'
+# Where ModelOpt says what it quantised, beside or instead of config.json.
+SEPARATE_FILE = 'hf_quant_config.json'
 SLIDING = 'sliding_attention'
 FULL = 'full_attention'
 
@@ -52,8 +57,6 @@ _ONLY: tuple[tuple[str, Any], ...] = (
     ('use_bidirectional_attention', None),
     ('tie_word_embeddings', True),
     ('hidden_activation', 'gelu_pytorch_tanh'),
-    ('quantization', None),
-    ('quantization_config', None),
 )
 
 
@@ -113,6 +116,7 @@ class ModelConfig:
     pad_token_id: int = 0
     bos_token_id: int = 2
     eos_token_ids: tuple[int, ...] = (1,)
+    quantization: Declaration | None = None
 
     def __post_init__(self) -> None:
         _check_shape(self)
@@ -159,25 +163,22 @@ class ModelConfig:
     def from_folder(cls, path: str | Path) -> ModelConfig:
         """Read `config.json` of a checkpoint folder; raises CheckpointError."""
         folder = Path(path)
-        if not folder.is_dir():
-            raise CheckpointError(f'no checkpoint folder at {folder}')
-        file = folder / 'config.json'
+        raw = read_config(folder)
+        separate = folder / SEPARATE_FILE
         try:
-            raw = json.loads(file.read_text(encoding='utf-8'))
-        except FileNotFoundError:
-            raise CheckpointError(f'{file} is missing; a checkpoint needs it') from None
-        except (OSError, ValueError, RecursionError) as error:
-            raise CheckpointError(f'{file} cannot be read as JSON: {error}') from error
-        if not isinstance(raw, dict):
-            raise CheckpointError(f'{file} must hold an object, found {type(raw).__name__}')
-        try:
-            return cls.from_mapping(raw)
+            return cls.from_mapping(raw, read_json(separate) if separate.is_file() else None)
         except CheckpointError as error:
-            raise CheckpointError(f'{file}: {error}') from error
+            raise CheckpointError(f'{folder / CONFIG_FILE}: {error}') from error
 
     @classmethod
-    def from_mapping(cls, raw: Mapping[str, Any]) -> ModelConfig:
-        """Build from the parsed content of a config.json; raises CheckpointError."""
+    def from_mapping(
+        cls, raw: Mapping[str, Any], separate: Mapping[str, Any] | None = None
+    ) -> ModelConfig:
+        """
+        Build from the parsed content of a config.json; raises CheckpointError.
+
+        :param separate: the parsed hf_quant_config.json, if there is one
+        """
         text = _text_part(raw)
         _refuse_features(raw, text)
         layer_types = _layer_types(text)
@@ -210,7 +211,28 @@ class ModelConfig:
             pad_token_id=_integer(text, 'pad_token_id', 0, minimum=0),
             bos_token_id=_integer(text, 'bos_token_id', 2, minimum=0),
             eos_token_ids=_token_ids(raw.get('eos_token_id', text.get('eos_token_id'))),
+            quantization=parse_declaration(raw, separate),
         )
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """Return the parsed config.json of a checkpoint folder; raises CheckpointError."""
+    if not folder.is_dir():
+        raise CheckpointError(f'no checkpoint folder at {folder}')
+    return read_json(folder / CONFIG_FILE)
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """Return the object that a JSON file of a checkpoint holds; raises CheckpointError."""
+    try:
+        raw = json.loads(file.read_text(encoding='utf-8'))
+    except FileNotFoundError:
+        raise CheckpointError(f'{file} is missing; a checkpoint needs it') from None
+    except (OSError, UnicodeDecodeError, ValueError, RecursionError) as error:
+        raise CheckpointError(f'{file} cannot be read as JSON: {error}') from error
+    if not isinstance(raw, dict):
+        raise CheckpointError(f'{file} must hold an object, found {type(raw).__name__}')
+    return raw
 
 
 def _text_part(raw: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -22,9 +22,11 @@ engine runs the same weights through `model.cached`.
 
 from __future__ import annotations
 
+from collections import Counter
+from math import prod
+
 import torch
 from torch import nn
-import torch.nn.functional as F  # noqa: N812
 
 from gemma_node.kernels import reference
 from gemma_node.model.attention import Attention
@@ -33,6 +35,8 @@ from gemma_node.model.config import LayerConfig
 from gemma_node.model.config import ModelConfig
 from gemma_node.model.linear import Linear
 from gemma_node.model.linear import Mlp
+from gemma_node.model.linear import QuantEmbedding
+from gemma_node.model.linear import QuantLinear
 from gemma_node.model.linear import RmsNorm
 from gemma_node.model.linear import ScaledEmbedding
 from gemma_node.model.rope import rotary_tables
@@ -97,6 +101,31 @@ class Gemma4(nn.Module):
         self._geometry: dict[tuple[int, torch.device, torch.dtype], _Geometry] = {}
         self.reset_parameters()
 
+    @property
+    def num_parameters(self) -> int:
+        """Numbers that the weights stand for, packed or not."""
+        plain = sum(parameter.numel() for parameter in self.parameters())
+        return plain + sum(prod(each.packed.shape) for each in self._quantised())
+
+    @property
+    def is_quantised(self) -> bool:
+        """Whether any matrix is."""
+        return bool(self._quantised())
+
+    @property
+    def form(self) -> str:
+        """The forms of the matrices: bfloat16, or for example 261 mlx-4bit/64, 84 bfloat16."""
+        kinds = (Linear, ScaledEmbedding)
+        forms = Counter(each.form for each in self.modules() if isinstance(each, kinds))
+        forms.update(each.form for each in self._quantised())
+        if len(forms) == 1:
+            return next(iter(forms))
+        return ', '.join(f'{count} {form}' for form, count in forms.most_common())
+
+    def _quantised(self) -> list[QuantLinear | QuantEmbedding]:
+        kinds = (QuantLinear, QuantEmbedding)
+        return [module for module in self.modules() if isinstance(module, kinds)]
+
     def reset_parameters(self) -> None:
         """
         Draw initial weights for training.
@@ -141,7 +170,7 @@ class Gemma4(nn.Module):
 
     def head(self, hidden: torch.Tensor) -> torch.Tensor:
         """Return soft-capped logits of normed rows; the head is the embedding."""
-        logits = F.linear(hidden, self.embed_tokens.weight)
+        logits = self.embed_tokens.as_linear(hidden)
         return reference.softcap(logits, self.config.softcap)
 
     def _per_layer_inputs(self, ids: torch.Tensor, h: torch.Tensor) -> torch.Tensor:

@@ -13,7 +13,13 @@
 # limitations under the License.
 
 
-"""Modules that hold weights: projections, norms and scaled embeddings. No biases anywhere."""
+"""
+Modules that hold weights: projections, norms and scaled embeddings. No biases anywhere.
+
+Every matrix shows itself as `packed`, plain or not, and names its `form`. The quantised twins
+are references: they unpack what they multiply with, each time. Their packed tensors are no
+module state, so that casting a model never rounds a scale; they stay on the device they are on.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +28,9 @@ from torch import nn
 import torch.nn.functional as F  # noqa: N812
 
 from gemma_node.kernels import reference
+from gemma_node.quant.packed import dense
+from gemma_node.quant.packed import Packed
+from gemma_node.quant.packed import PlainTensor
 
 
 class Linear(nn.Module):
@@ -31,9 +40,32 @@ class Linear(nn.Module):
         super().__init__()
         self.weight = nn.Parameter(torch.empty(out_features, in_features))
 
+    @property
+    def packed(self) -> Packed:
+        """The weight as the contract of matrices has it."""
+        return PlainTensor(self.weight.detach())
+
+    @property
+    def form(self) -> str:
+        """The name of the weight's dtype."""
+        return _name(self.weight.dtype)
+
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return x W^T."""
         return F.linear(x, self.weight)
+
+
+class QuantLinear(nn.Module):
+    """A projection whose weight stays packed; `form` names how."""
+
+    def __init__(self, packed: Packed, form: str) -> None:
+        super().__init__()
+        self.packed = packed
+        self.form = form
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return x W^T with the unpacked weight in the dtype of x."""
+        return F.linear(x, dense(self.packed, x.dtype).to(x.device))
 
 
 class RmsNorm(nn.Module):
@@ -57,14 +89,52 @@ class ScaledEmbedding(nn.Module):
         self.scale = scale
         self.weight = nn.Parameter(torch.empty(num_embeddings, size))
 
+    @property
+    def packed(self) -> Packed:
+        """The table as the contract of matrices has it."""
+        return PlainTensor(self.weight.detach())
+
+    @property
+    def form(self) -> str:
+        """The name of the table's dtype."""
+        return _name(self.weight.dtype)
+
     def forward(self, ids: torch.Tensor) -> torch.Tensor:
         """Return the scaled rows of `ids`."""
         return F.embedding(ids, self.weight) * rounded_scale(self.scale, self.weight.dtype)
+
+    def as_linear(self, x: torch.Tensor) -> torch.Tensor:
+        """Return x E^T, the table used as a projection."""
+        return F.linear(x, self.weight)
+
+
+class QuantEmbedding(nn.Module):
+    """A scaled embedding whose table stays packed; its rows come in `dtype`."""
+
+    def __init__(self, packed: Packed, form: str, *, scale: float, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.packed = packed
+        self.form = form
+        self.scale = scale
+        self.dtype = dtype
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        """Return the scaled rows of `ids`."""
+        rows = self.packed.take(ids.flatten()).dequantize(self.dtype)
+        return rows.view(*ids.shape, -1) * rounded_scale(self.scale, self.dtype)
+
+    def as_linear(self, x: torch.Tensor) -> torch.Tensor:
+        """Return x E^T with the unpacked table in the dtype of x."""
+        return F.linear(x, dense(self.packed, x.dtype).to(x.device))
 
 
 def rounded_scale(scale: float, dtype: torch.dtype) -> float:
     """Return `scale` as `dtype` holds it: sqrt(2560) is 50.5 in bfloat16."""
     return torch.tensor(scale, dtype=dtype, device='cpu').item()
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix('torch.')
 
 
 class Mlp(nn.Module):

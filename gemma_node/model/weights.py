@@ -12,12 +12,12 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-
 """
-Reads a checkpoint's text weights from safetensors, by memory map.
+A checkpoint's text weights: names of every layout, forms of every matrix, the model they make.
 
 Every tensor's name, shape, dtype and finiteness is checked, and all that is wrong is said in
-one CheckpointError. Pickle files are refused unread.
+one CheckpointError. Names may be those of the multimodal model, of the text model alone, or of
+MLX; what belongs to vision and audio is passed over.
 """
 
 from __future__ import annotations
@@ -25,33 +25,97 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from safetensors import safe_open
-from safetensors import SafetensorError
 import torch
+from torch import nn
 
 from gemma_node.errors import CheckpointError
 from gemma_node.model.config import ModelConfig
-from gemma_node.model.files import weight_files
 from gemma_node.model.gemma4 import Gemma4
+from gemma_node.model.linear import Linear
+from gemma_node.model.linear import QuantEmbedding
+from gemma_node.model.linear import QuantLinear
+from gemma_node.model.linear import ScaledEmbedding
+from gemma_node.model.stored import DTYPES
+from gemma_node.model.stored import open_folder
+from gemma_node.model.stored import StoredTensor
+from gemma_node.quant.detect import detect
+from gemma_node.quant.detect import IGNORED_LEAVES
+from gemma_node.quant.detect import LEAVES
+from gemma_node.quant.nvfp4 import DIVISOR
+from gemma_node.quant.packed import Format
+from gemma_node.quant.packed import PlainFormat
 
 MULTIMODAL_PREFIX = 'model.language_model.'
 STANDALONE_PREFIX = 'model.'
+MLX_PREFIX = 'language_model.model.'
 
 _NOT_TEXT = ('vision_tower.', 'audio_tower.', 'embed_vision.', 'embed_audio.')
-_UNUSED_IN_SHARED = ('k_proj.weight', 'v_proj.weight', 'k_norm.weight')
-_DTYPES = {'BF16': torch.bfloat16, 'F32': torch.float32}
+_UNUSED_IN_SHARED = ('k_proj', 'v_proj', 'k_norm')
+_PLAIN_DTYPES = ('BF16', 'F32')
+_FLOATS = ('BF16', 'F32', 'F8_E4M3')
 _MAX_NAMED = 8
-_CHECK_ELEMENTS = 1 << 24
+_CHECK_ELEMENTS = 1 << 20
 
 
-def load_model(path: str | Path) -> Gemma4:
-    """Read config and weights of a checkpoint folder; the weights stay memory-mapped."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredMatrix:
+    """A matrix in the file: its form, its shape once unpacked, its tensors by last name."""
+
+    form: Format
+    rows: int
+    columns: int
+    tensors: Mapping[str, StoredTensor]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredWeights:
+    """
+    The text model as a folder stores it, checked by headers only.
+
+    `matrices` are keyed by module, `vectors` (norms, scalars) by parameter, both after the
+    prefix. `dtype` is that of the vectors.
+    """
+
+    prefix: str
+    dtype: str
+    matrices: Mapping[str, StoredMatrix]
+    vectors: Mapping[str, StoredTensor]
+
+    def tensors(self) -> Iterator[tuple[str, StoredTensor]]:
+        """Yield every tensor by its name after the prefix."""
+        yield from self.vectors.items()
+        for module, matrix in self.matrices.items():
+            for leaf, tensor in matrix.tensors.items():
+                yield f'{module}.{leaf}', tensor
+
+
+def load_model(path: str | Path, *, allow_not_finite: bool = False) -> Gemma4:
+    """
+    Read config and weights of a checkpoint folder; the weights stay packed and memory-mapped.
+
+    :param allow_not_finite: load weights that hold NaN or infinite values too
+    """
     config = ModelConfig.from_folder(path)
-    weights = load_weights(path, config)
+    with ExitStack() as stack:
+        stored = read_layout(path, config, stack)
+        weights = _load(Path(path), stored, allow_not_finite=allow_not_finite)
     model = empty_model(config)
+    dtype = DTYPES[stored.dtype]
+    for module, matrix in stored.matrices.items():
+        tensors = {leaf: weights.pop(f'{module}.{leaf}') for leaf in matrix.tensors}
+        if isinstance(matrix.form, PlainFormat):
+            weights[f'{module}.weight'] = tensors['weight']
+            continue
+        packed = matrix.form.build(tensors)
+        old = model.get_submodule(module)
+        new: nn.Module = QuantLinear(packed, matrix.form.name)
+        if isinstance(old, ScaledEmbedding):
+            new = QuantEmbedding(packed, matrix.form.name, scale=old.scale, dtype=dtype)
+        parent, _, name = module.rpartition('.')
+        setattr(model.get_submodule(parent), name, new)
     model.load_state_dict(weights, assign=True)
     return model.requires_grad_(False).eval()
 
@@ -63,59 +127,87 @@ def empty_model(config: ModelConfig) -> Gemma4:
 
 
 def load_weights(path: str | Path, config: ModelConfig) -> dict[str, torch.Tensor]:
-    """Return the text weights by their names after the prefix; raises CheckpointError."""
-    folder = Path(path)
-    expected = {name: tensor.shape for name, tensor in empty_model(config).state_dict().items()}
+    """Return the stored text tensors by their names after the prefix; raises CheckpointError."""
     with ExitStack() as stack:
-        owners = _open_all(folder, stack)
-        prefix = _prefix_of(owners)
-        found = _text_names(owners, prefix, config)
-        problems = _compare(found, expected)
-        _raise_if(folder, problems)
-        weights = {name: found[name].load() for name in expected}
-    _raise_if(folder, list(_not_finite(weights)))
-    return weights
+        return _load(Path(path), read_layout(path, config, stack), allow_not_finite=False)
 
 
-class _Stored:
-    """One tensor of an open file; shape and dtype are known before it is read."""
-
-    def __init__(self, handle: Any, name: str) -> None:
-        self._handle = handle
-        self._name = name
-        view = handle.get_slice(name)
-        self.shape = torch.Size(view.get_shape())
-        self.dtype = str(view.get_dtype())
-
-    def load(self) -> torch.Tensor:
-        """Return the tensor, backed by the file's memory map."""
-        tensor: torch.Tensor = self._handle.get_tensor(self._name)
-        return tensor
+def table_bytes(path: str | Path, config: ModelConfig) -> int:
+    """Return what the per-layer table takes as it is stored; reads headers only."""
+    with ExitStack() as stack:
+        table = read_layout(path, config, stack).matrices['embed_tokens_per_layer']
+        return sum(tensor.nbytes for tensor in table.tensors.values())
 
 
-def _open_all(folder: Path, stack: ExitStack) -> dict[str, Any]:
-    """Return the open file of every stored tensor name."""
-    owners: dict[str, Any] = {}
-    for file in weight_files(folder):
-        try:
-            handle = stack.enter_context(safe_open(file, framework='pt', device='cpu'))
-        except (SafetensorError, OSError) as error:
-            raise CheckpointError(f'{file} is damaged or cut short: {error}') from error
-        for name in handle.keys():  # noqa: SIM118
-            if name in owners:
-                raise CheckpointError(f'{folder} stores {name} twice')
-            owners[name] = handle
-    return owners
+def read_layout(path: str | Path, config: ModelConfig, stack: ExitStack) -> StoredWeights:
+    """
+    Read the headers of a folder and hold them against what the model needs.
+
+    The stack closes the files that the tensors are later read from.
+    """
+    folder = Path(path)
+    stored = open_folder(folder, stack)
+    prefix = _prefix_of(stored)
+    found = _text_tensors(stored, prefix, config)
+    first = found.get('norm.weight')
+    dtype = first.dtype if first is not None and first.dtype in _PLAIN_DTYPES else 'BF16'
+    problems = _Problems()
+    matrices, vectors = {}, {}
+    for name, module in empty_model(config).named_modules():
+        if isinstance(module, Linear | ScaledEmbedding):
+            matrices[name] = _matrix(name, module.weight.shape, found, dtype, problems)
+            if config.quantization is not None and matrices[name].tensors:
+                declared = config.quantization.contradiction(
+                    prefix + name, matrices[name].form.family, matrices[name].form.name
+                )
+                problems.declare(name, matrices[name].form.name, declared)
+        else:
+            for leaf, parameter in module.named_parameters(name, recurse=False):
+                tensor = found.pop(leaf, None)
+                problems.compare(leaf, tensor, (dtype,), (tuple(parameter.shape),))
+                if tensor is not None:
+                    vectors[leaf] = tensor
+    problems.extra = sorted(
+        name for name in found if name.rpartition('.')[2] not in IGNORED_LEAVES
+    )
+    problems.raise_for(folder)
+    return StoredWeights(prefix=prefix, dtype=dtype, matrices=matrices, vectors=vectors)
 
 
-def _prefix_of(owners: Mapping[str, Any]) -> str:
-    multimodal = any(name.startswith(MULTIMODAL_PREFIX) for name in owners)
-    return MULTIMODAL_PREFIX if multimodal else STANDALONE_PREFIX
+def _matrix(
+    name: str,
+    shape: torch.Size,
+    found: dict[str, StoredTensor],
+    dtype: str,
+    problems: _Problems,
+) -> StoredMatrix:
+    """Take the tensors of one matrix out of `found`."""
+    rows, columns = shape
+    own = {leaf: found[f'{name}.{leaf}'] for leaf in LEAVES if f'{name}.{leaf}' in found}
+    form = detect({leaf: (each.dtype, each.shape) for leaf, each in own.items()}, columns, dtype)
+    tensors = {}
+    if columns % form.block:
+        problems.shapes.append(
+            f'{name} has {columns} columns, {form.name} needs a multiple of {form.block}'
+        )
+    for leaf, expected in form.leaves(rows, columns).items():
+        tensor = found.pop(f'{name}.{leaf}', None)
+        problems.compare(f'{name}.{leaf}', tensor, expected.dtypes, expected.shapes)
+        if tensor is not None:
+            tensors[leaf] = tensor
+    return StoredMatrix(form=form, rows=rows, columns=columns, tensors=tensors)
 
 
-def _text_names(
-    owners: Mapping[str, Any], prefix: str, config: ModelConfig
-) -> dict[str, _Stored]:
+def _prefix_of(stored: Mapping[str, StoredTensor]) -> str:
+    for prefix in (MULTIMODAL_PREFIX, MLX_PREFIX):
+        if any(name.startswith(prefix) for name in stored):
+            return prefix
+    return STANDALONE_PREFIX
+
+
+def _text_tensors(
+    stored: Mapping[str, StoredTensor], prefix: str, config: ModelConfig
+) -> dict[str, StoredTensor]:
     """Return stored text tensors; names that are not of the text model keep their full name."""
     unused = {
         f'{prefix}layers.{layer.index}.self_attn.{name}'
@@ -124,52 +216,88 @@ def _text_names(
         for name in _UNUSED_IN_SHARED
     }
     found = {}
-    for name, handle in owners.items():
-        rest = name.removeprefix('model.')
-        if name in unused or rest.startswith(_NOT_TEXT):
-            continue
-        found[name.removeprefix(prefix)] = _Stored(handle, name)
+    for name, tensor in stored.items():
+        module, _, leaf = name.rpartition('.')
+        is_unused = module in unused and leaf in LEAVES
+        if not is_unused and not name.removeprefix('model.').startswith(_NOT_TEXT):
+            found[name.removeprefix(prefix)] = tensor
     return found
 
 
-def _compare(found: Mapping[str, _Stored], expected: Mapping[str, torch.Size]) -> list[str]:
-    problems = []
-    missing = sorted(set(expected) - set(found))
-    extra = sorted(set(found) - set(expected))
-    if missing:
-        problems.append(f'missing: {_listed(missing)}')
-    if extra:
-        problems.append(f'unexpected: {_listed(extra)}')
-    first = found.get('embed_tokens.weight')
-    dtype = first.dtype if first is not None and first.dtype in _DTYPES else 'BF16'
-    shapes, dtypes = [], []
-    for name in sorted(set(expected) & set(found)):
-        stored = found[name]
-        if stored.shape != expected[name]:
-            shapes.append(f'{name} is {list(stored.shape)}, expected {list(expected[name])}')
-        if stored.dtype != dtype:
-            dtypes.append(f'{name} is {stored.dtype}, expected {dtype}')
-    if shapes:
-        problems.append(f'wrong shape: {_listed(shapes)}')
-    if dtypes:
-        problems.append(f'wrong dtype: {_listed(dtypes)}')
-    return problems
+def _load(
+    folder: Path, stored: StoredWeights, *, allow_not_finite: bool
+) -> dict[str, torch.Tensor]:
+    weights = {}
+    problems = _Problems()
+    for name, tensor in stored.tensors():
+        weights[name] = tensor.load()
+        if tensor.dtype in _FLOATS and not allow_not_finite:
+            bad = count_not_finite(weights[name])
+            if bad:
+                problems.values.append(f'{name} holds {bad} values that are NaN or infinite')
+        if name.endswith(DIVISOR) and not weights[name].all():
+            problems.values.append(f'{name} is 0, which divides')
+    problems.raise_for(folder)
+    return weights
 
 
-def _not_finite(weights: Mapping[str, torch.Tensor]) -> Iterator[str]:
-    for name, tensor in weights.items():
-        parts = torch.split(tensor.flatten(), _CHECK_ELEMENTS)
-        bad = sum(part.numel() - int(torch.isfinite(part).sum()) for part in parts)
-        if bad:
-            yield f'{name} holds {bad} values that are NaN or infinite'
+def count_not_finite(tensor: torch.Tensor) -> int:
+    """Return how many values of a floating-point tensor are NaN or infinite."""
+    is_narrow = tensor.dtype == torch.float8_e4m3fn
+    num_finite = 0
+    for part in torch.split(tensor.flatten(), _CHECK_ELEMENTS):
+        num_finite += int(torch.isfinite(part.float() if is_narrow else part).sum())
+    return tensor.numel() - num_finite
+
+
+class _Problems:
+    """Collects what is wrong with a folder, to be said at once."""
+
+    def __init__(self) -> None:
+        self.missing: list[str] = []
+        self.extra: list[str] = []
+        self.shapes: list[str] = []
+        self.dtypes: list[str] = []
+        self.declared: list[str] = []
+        self.values: list[str] = []
+
+    def compare(
+        self,
+        name: str,
+        tensor: StoredTensor | None,
+        dtypes: tuple[str, ...],
+        shapes: tuple[tuple[int, ...], ...],
+    ) -> None:
+        """Hold one tensor against what is accepted."""
+        if tensor is None:
+            self.missing.append(name)
+            return
+        if tensor.shape not in shapes:
+            self.shapes.append(f'{name} is {list(tensor.shape)}, expected {list(shapes[0])}')
+        if tensor.dtype not in dtypes:
+            self.dtypes.append(f'{name} is {tensor.dtype}, expected {dtypes[0]}')
+
+    def declare(self, name: str, stored: str, declared: str) -> None:
+        """Note a contradiction to the config, if there is one."""
+        if declared:
+            self.declared.append(f'{name} is stored as {stored}, declared as {declared}')
+
+    def raise_for(self, folder: Path) -> None:
+        """Raise one CheckpointError if anything is wrong."""
+        kinds = (
+            ('missing: ', sorted(self.missing)),
+            ('unexpected: ', self.extra),
+            ('wrong shape: ', self.shapes),
+            ('wrong dtype: ', self.dtypes),
+            ('against its quantization config: ', self.declared),
+            ('', self.values),
+        )
+        problems = [f'{kind}{_listed(names)}' for kind, names in kinds if names]
+        if problems:
+            raise CheckpointError(f'{folder} does not fit its config.json: {"; ".join(problems)}')
 
 
 def _listed(items: list[str]) -> str:
     shown = ', '.join(items[:_MAX_NAMED])
     hidden = len(items) - _MAX_NAMED
     return shown if hidden <= 0 else f'{shown} and {hidden} more'
-
-
-def _raise_if(folder: Path, problems: list[str]) -> None:
-    if problems:
-        raise CheckpointError(f'{folder} does not fit its config.json: {"; ".join(problems)}')

@@ -22,14 +22,19 @@ the quantiser is float32. Source: MLX 0.32 (`mx.quantize`, CPU backend and Metal
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 import torch
 from torch import Tensor
 
-BITS = (2, 3, 4, 5, 6, 8)
-GROUP_SIZES = (32, 64, 128)
+from gemma_node.quant.declaration import AFFINE
+from gemma_node.quant.declaration import affine_name
+from gemma_node.quant.declaration import BITS
+from gemma_node.quant.declaration import GROUP_SIZES
+from gemma_node.quant.packed import Leaf
+
 _MIN_SCALE = 1e-7
 
 Rounding = Literal['cpu', 'metal']
@@ -53,6 +58,74 @@ class AffineTensors:
     def shape(self) -> tuple[int, int]:
         """Return [rows, columns] of the matrix that this stands for."""
         return self.words.shape[0], self.words.shape[1] * 32 // self.bits
+
+    @property
+    def nbytes(self) -> int:
+        """Return bytes of the three tensors."""
+        return self.words.nbytes + self.scales.nbytes + self.biases.nbytes
+
+    def to(self, device: torch.device) -> AffineTensors:
+        """Return it on a device."""
+        return self._with(self.words.to(device), self.scales.to(device), self.biases.to(device))
+
+    def take(self, rows: slice | Tensor) -> AffineTensors:
+        """Return some rows."""
+        # Indexing is not implemented for unsigned words everywhere.
+        words = self.words.view(torch.int32)[rows].view(torch.uint32)
+        return self._with(words, self.scales[rows], self.biases[rows])
+
+    def dequantize(self, dtype: torch.dtype) -> Tensor:
+        """Return the numbers, in the scales' dtype with MLX's two roundings."""
+        return dequantize(self, dtype)
+
+    def _with(self, words: Tensor, scales: Tensor, biases: Tensor) -> AffineTensors:
+        return AffineTensors(
+            words=words,
+            scales=scales,
+            biases=biases,
+            bits=self.bits,
+            group_size=self.group_size,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AffineFormat:
+    """MLX's names and shapes of the three tensors; `dtype` is that of scales and biases."""
+
+    bits: int
+    group_size: int
+    dtype: str = 'BF16'
+
+    @property
+    def name(self) -> str:
+        """Return bits and group size."""
+        return affine_name(self.bits, self.group_size)
+
+    @property
+    def family(self) -> str:
+        """Return MLX's mode."""
+        return AFFINE
+
+    @property
+    def block(self) -> int:
+        """Return the group size."""
+        return self.group_size
+
+    def leaves(self, rows: int, columns: int) -> dict[str, Leaf]:
+        """Return the tensors of a matrix; columns are whole groups."""
+        groups = Leaf((self.dtype,), ((rows, columns // self.group_size),))
+        words = Leaf(('U32',), ((rows, columns * self.bits // 32),))
+        return {'weight': words, 'scales': groups, 'biases': groups}
+
+    def build(self, tensors: Mapping[str, Tensor]) -> AffineTensors:
+        """Return the matrix that the tensors stand for."""
+        return AffineTensors(
+            words=tensors['weight'],
+            scales=tensors['scales'],
+            biases=tensors['biases'],
+            bits=self.bits,
+            group_size=self.group_size,
+        )
 
 
 def quantize(
@@ -98,11 +171,12 @@ def dequantize(tensors: AffineTensors, dtype: torch.dtype | None = None) -> Tens
     """
     scales, biases = tensors.scales, tensors.biases
     if dtype is not None:
-        scales, biases = scales.to(dtype), biases.to(dtype)
+        wider = torch.promote_types(dtype, scales.dtype)
+        scales, biases = scales.to(wider), biases.to(wider)
     codes = unpack(tensors.words, tensors.bits)
     groups = codes.reshape(codes.shape[0], -1, tensors.group_size).to(scales.dtype)
     values = groups * scales.unsqueeze(-1) + biases.unsqueeze(-1)
-    return values.reshape(tensors.shape)
+    return values.reshape(tensors.shape).to(dtype or scales.dtype)
 
 
 def pack(codes: Tensor, bits: int) -> Tensor:
@@ -110,6 +184,8 @@ def pack(codes: Tensor, bits: int) -> Tensor:
     rows, columns = codes.shape
     if bits == 8:
         stream = codes.contiguous()
+    elif bits == 4:
+        stream = codes[:, 0::2] | codes[:, 1::2] << 4
     else:
         shifts = torch.arange(8, device=codes.device) * bits
         runs = (codes.reshape(rows, columns // 8, 8).long() << shifts).sum(-1)
@@ -123,6 +199,8 @@ def unpack(words: Tensor, bits: int) -> Tensor:
     stream = words.contiguous().view(torch.uint8)
     if bits == 8:
         return stream
+    if bits == 4:
+        return torch.stack([stream & 15, stream >> 4], -1).flatten(1)
     runs = stream.reshape(words.shape[0], -1, bits).long()
     joined = (runs << 8 * torch.arange(bits, device=words.device)).sum(-1)
     shifts = torch.arange(8, device=words.device) * bits

@@ -159,10 +159,10 @@ def cut(path):
         ('model.safetensors', header('[' * 100_000), 'tensor table'),
         ('model.safetensors', tensor(shape=[-2, 1]), 'tensor table'),
         ('model.safetensors', tensor(shape=['x']), 'tensor table'),
-        ('model.safetensors', tensor(shape=[3]), 'tensor table'),
+        ('model.safetensors', tensor(shape=[3]), r'a is F32 \[3\] in . bytes'),
         ('model.safetensors', tensor(data_offsets=['0', 4]), 'tensor table'),
-        ('model.safetensors', tensor(data_offsets=[8, 4]), 'tensor table'),
-        ('model.safetensors', tensor(dtype=['F32']), 'tensor table'),
+        ('model.safetensors', tensor(data_offsets=[8, 4]), 'in -4 bytes'),
+        ('model.safetensors', tensor(dtype=['F32']), 'unknown dtype'),
         ('model.safetensors', cut, 'announces .* bytes, and has'),
     ],
 )

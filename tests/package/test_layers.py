@@ -43,6 +43,9 @@ MAY_IMPORT = {
     'decision': (*LEAVES, 'tools', 'text', 'worker.frames'),
     'kernels': LEAVES,
     'quant': (*LEAVES, 'kernels'),
+    # The converter reads checkpoints as the model's loader does.
+    'quant.convert': (*LEAVES, 'model'),
+    'quant.plan': (*LEAVES, 'model'),
     'model': (*LEAVES, 'kernels', 'quant'),
     'backends': (*LEAVES, 'model', 'kernels', 'quant'),
     'engine': (*LEAVES, 'backends', 'model', 'kernels', 'quant'),
@@ -55,8 +58,11 @@ MAY_IMPORT = {
     'replay': OUTSIDE,
     'demo': OUTSIDE,
     # The commands (cli.py, cli_*.py) start everything else; nothing starts them.
-    # inspect judges config and files of a checkpoint as the worker would, without torch.
-    'cli': (*OUTSIDE, 'tools.arguments', 'demo', 'replay', 'ros', 'model.config', 'model.files'),
+    'cli': (
+        *OUTSIDE, 'tools.arguments', 'demo', 'replay', 'ros', 'quant.convert',
+        # inspect judges config and files of a checkpoint as the worker would, without torch.
+        'model.config', 'model.files', 'model.header',
+    ),
 }
 
 

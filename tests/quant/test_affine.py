@@ -4,6 +4,8 @@ import math
 import struct
 
 import pytest
+from safetensors.torch import load_file
+from safetensors.torch import save_file
 import torch
 
 from gemma_node.quant.affine import BITS
@@ -12,6 +14,7 @@ from gemma_node.quant.affine import GROUP_SIZES
 from gemma_node.quant.affine import pack
 from gemma_node.quant.affine import quantize
 from gemma_node.quant.affine import unpack
+from gemma_node.quant.packed import dense
 
 
 def f32(value):
@@ -62,21 +65,40 @@ def test_packing_is_one_little_endian_bit_stream_per_row(bits):
     assert torch.equal(unpack(words, bits), codes.to(torch.uint8))
 
 
+@pytest.fixture(scope='module')
+def cases():
+    return {
+        'edges': edge_groups(256),
+        'bits': random_bits(8, 256, 1),
+        'noise': torch.randn(16, 256, generator=torch.Generator().manual_seed(5)).bfloat16(),
+        'float32': torch.randn(4, 256, generator=torch.Generator().manual_seed(6)),
+    }
+
+
+@pytest.fixture(scope='module')
+def theirs(cases, run_oracle, tmp_path_factory):
+    """Return what MLX makes of the cases."""
+    folder = tmp_path_factory.mktemp('affine')
+    save_file(cases, folder / 'in.safetensors')
+    run_oracle('affine.py', 'mlx.core', folder / 'in.safetensors', folder / 'out.safetensors')
+    return load_file(folder / 'out.safetensors')
+
+
 @pytest.mark.parametrize('group_size', GROUP_SIZES)
 @pytest.mark.parametrize('bits', BITS)
-def test_bytes_equal_mlx(bits, group_size):
-    mx = pytest.importorskip('mlx.core')
-    for weight in (edge_groups(256), random_bits(8, 256, 1), torch.randn(16, 256).bfloat16()):
+def test_bytes_equal_mlx(cases, theirs, bits, group_size):
+    for case, weight in cases.items():
+        kind = f'{bits}.{group_size}.{case}'
         ours = quantize(weight, bits=bits, group_size=group_size)
-        array = mx.array(weight.view(torch.int16).numpy()).view(mx.bfloat16)
-        theirs = mx.quantize(array, group_size=group_size, bits=bits)
-        mine = (ours.words.view(torch.int32), ours.scales, ours.biases)
-        for name, one, other in zip(('words', 'scales', 'biases'), mine, theirs, strict=True):
-            raw = one.view(torch.int16) if one.dtype == torch.bfloat16 else one
-            view = mx.int16 if one.dtype == torch.bfloat16 else mx.int32
-            assert raw.numpy().tobytes() == bytes(memoryview(other.view(view))), name
-        back = mx.dequantize(*theirs, group_size=group_size, bits=bits).view(mx.int16)
-        assert dequantize(ours).view(torch.int16).numpy().tobytes() == bytes(memoryview(back))
+        for name in ('words', 'scales', 'biases'):
+            one, other = getattr(ours, name), theirs[f'{kind}.{name}']
+            assert one.dtype == other.dtype and raw(one) == raw(other), (case, name)
+        assert raw(dequantize(ours)) == raw(theirs[f'{kind}.back']), case
+        assert raw(ours.dequantize(weight.dtype)) == raw(theirs[f'{kind}.back']), case
+
+
+def raw(tensor):
+    return tensor.contiguous().view(torch.uint8).numpy().tobytes()
 
 
 def metal_group(group, bits):
@@ -133,6 +155,26 @@ def test_error_is_at_most_a_rounding_step_and_the_larger_end_is_exact():
     ends = weight.double().reshape(8, 2, 64)
     edge = torch.where(ends.amin(-1).abs() > ends.amax(-1).abs(), ends.amin(-1), ends.amax(-1))
     assert torch.equal(edge, tensors.biases.double())
+
+
+@pytest.mark.parametrize('bits', BITS)
+def test_rows_taken_and_dense_give_the_same_bits_as_the_whole(bits, monkeypatch):
+    matrix = quantize(edge_groups(64)[:13], bits=bits, group_size=32)
+    monkeypatch.setattr('gemma_node.quant.packed.PART_ELEMENTS', 64 * 4)
+    for dtype in (torch.bfloat16, torch.float32, torch.float64):
+        whole = matrix.dequantize(dtype)
+        rows = torch.tensor([12, 0, 12])
+        assert torch.equal(matrix.take(rows).dequantize(dtype), whole[rows])
+        assert torch.equal(dense(matrix, dtype), whole)
+    assert matrix.shape == (13, 64)
+    assert matrix.nbytes == 13 * (64 * bits // 8 + 2 * 2 * 2)
+
+
+def test_float32_groups_are_not_rounded_to_bfloat16_before_they_are_used():
+    weight = torch.randn(4, 64, generator=torch.Generator().manual_seed(8))
+    matrix = quantize(weight, bits=8, group_size=64)
+    exact = matrix.dequantize(torch.float32)
+    assert torch.equal(matrix.dequantize(torch.bfloat16), exact.bfloat16())
 
 
 @pytest.mark.parametrize(

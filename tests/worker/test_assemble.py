@@ -34,6 +34,9 @@ from gemma_node.assemble import default_num_threads
 from gemma_node.assemble import EMBEDDED_CHECKPOINT
 from gemma_node.assemble import kernel_digest
 from gemma_node.core import ErrorCode
+from gemma_node.core import Finish
+from gemma_node.core import GenerationResult
+from gemma_node.core import Request
 from gemma_node.core import RobotSettings
 from gemma_node.core import ToolDeclaration
 from gemma_node.core import WorkerSettings
@@ -41,6 +44,7 @@ from gemma_node.errors import CheckpointError
 from gemma_node.errors import ConfigError
 from gemma_node.errors import GrammarError
 from gemma_node.errors import RequestError
+from gemma_node.quant.convert import convert
 
 ROBOT = RobotSettings(name='r1', system_prompt='You are r1.', tools=())
 
@@ -79,6 +83,28 @@ def test_facts_say_what_was_loaded(random_checkpoint):
     assert all(text for _, text in told)
     assert not assembly.engine.has_work
     assert 0.0 < assembly.step_s < 5.0
+
+
+def test_a_converted_checkpoint_is_served_and_says_how(random_checkpoint, tmp_path):
+    folder = tmp_path / 'converted'
+    made = convert(random_checkpoint, folder, 'mlx-4bit-ple-bf16')
+    assembly = assemble(settings(folder), ignore)
+    plain = made.num_matrices - made.num_quantised
+    assert assembly.facts.recipe == (
+        f'{made.num_quantised} mlx-4bit/64, {plain} bfloat16, unpacked at load and computed in '
+        'float32'
+    )
+    whole = assemble(settings(random_checkpoint), ignore).facts
+    assert assembly.facts.num_parameters == whole.num_parameters
+    assert assembly.facts.checkpoint_digest != whole.checkpoint_digest
+    request = Request(id='0' * 32, robot='r1', text='Go to the kitchen.', max_tokens=4)
+    assembly.decider.submit(request, ())
+    results = []
+    while assembly.engine.has_work:
+        results += assembly.engine.step()
+    assert isinstance(results[-1], GenerationResult)
+    assert results[-1].finish in (Finish.LENGTH, Finish.STOP)
+    assert results[-1].cached_tokens == 0 and results[-1].token_ids
 
 
 def test_prompt_digest_follows_the_system_prompt(random_checkpoint):
@@ -125,6 +151,15 @@ def test_tokenizer_that_lacks_most_of_the_models_tokens_is_refused(tmp_path):
     tokenizer['model'].update(vocab=dict(list(vocab.items())[:300]), merges=[])
     (copy / 'tokenizer.json').write_text(json.dumps(tokenizer))
     with pytest.raises(CheckpointError, match='of different checkpoints'):
+        assemble(settings(copy), ignore)
+
+
+@pytest.mark.parametrize('name', ['pad', 'bos', 'eos'])
+def test_special_ids_that_config_and_tokenizer_disagree_on_are_refused(copy, name):
+    config = json.loads((copy / 'config.json').read_text())
+    right = config[f'{name}_token_id']
+    (copy / 'config.json').write_text(json.dumps(config | {f'{name}_token_id': 77}))
+    with pytest.raises(CheckpointError, match=f'<{name}> is {right} in the tokenizer and 77 in'):
         assemble(settings(copy), ignore)
 
 
