@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -94,3 +95,12 @@ def test_all_unseen_sentences_reach_the_score_on_the_card() -> None:
     scores = [eval_demo.judge(case, eval_demo.ask(assembly, case)) for case in cases]
     assert sum(score.has_tool for score in scores) >= 0.85 * len(scores)
     assert sum(score.is_exact for score in scores) >= 0.8 * len(scores)
+
+
+def test_the_training_record_is_of_these_weights() -> None:
+    file = packing.ROOT / 'benchmarks' / 'results' / 'train_demo_h200.json'
+    record = json.loads(file.read_text(encoding='utf-8'))
+    weights = (packing.ASSETS / 'model.safetensors').read_bytes()
+    assert record['checkpoint_sha256'] == hashlib.sha256(weights).hexdigest()
+    losses = [p['loss'] for run in record['runs'] for p in run['curve'] if 'loss' in p]
+    assert losses[-1] < 0.1 * losses[0]
