@@ -15,8 +15,8 @@
 """
 Runs the node: one SingleThreadedExecutor, Python's logging sent to ROS, an orderly end.
 
-SIGINT and SIGTERM close the gate, cancel goals and see them confirmed before the node goes; both
-end with exit code 0. A second signal does not wait for confirmation.
+SIGINT, SIGTERM and SIGHUP close the gate, cancel goals and see them confirmed before the node
+goes; all end with exit code 0. A second signal does not wait for confirmation.
 """
 
 from __future__ import annotations
@@ -56,12 +56,14 @@ class RosLogHandler(logging.Handler):
 
 
 class Signals:
-    """Counts SIGINT and SIGTERM instead of letting them tear the context down."""
+    """Counts SIGINT, SIGTERM and SIGHUP instead of letting them tear the context down."""
 
     def __init__(self) -> None:
         self.count = 0
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._take)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            # What nohup ignores stays ignored.
+            if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._take)
 
     def _take(self, number: int, frame: FrameType | None) -> None:
         self.count += 1

@@ -103,7 +103,7 @@ def moving(tmp_path):
     rclpy.try_shutdown(context=context)
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signal_cancels_the_goal_and_waits_for_its_confirmation(moving, number):
     process, server, events, spin = moving
     process.send_signal(number)
