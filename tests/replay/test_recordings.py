@@ -78,8 +78,7 @@ def test_recorded_sim_time_stamps_count_from_reception(out, workers):
 @pytest.fixture(scope='module')
 def replay_twice(tmp_path_factory):
     """Run the command twice as a user does, on the embedded checkpoint; once per recording."""
-    if not (EMBEDDED_CHECKPOINT / 'model.safetensors').is_file():
-        pytest.skip('this checkout has no embedded checkpoint (gemma_node/assets/demo)')
+    assert (EMBEDDED_CHECKPOINT / 'model.safetensors').is_file()
 
     @cache
     def run(name):
