@@ -23,7 +23,6 @@ import random
 import pytest
 import torch
 import train_demo
-import tune_demo
 
 from demo_data import packing
 from demo_data.packed_model import dense_mask
@@ -112,19 +111,3 @@ def test_packed_rows_compute_what_each_conversation_alone_does(small_config: Pat
         torch.testing.assert_close(
             logits[at:at + len(tail.ids)], expected, atol=1e-4, rtol=0)
         at += len(tail.ids)
-
-
-def test_a_shared_prefix_computes_what_each_conversation_alone_does(small_config: Path) -> None:
-    torch.manual_seed(0)
-    model = Gemma4(ModelConfig.from_folder(small_config), fused=True)
-    prefix, tails = tune_demo.draw_step(packing.load_writer(), 1, 0, count=2, max_tail=300)
-    with torch.no_grad():
-        alone = [model.hidden(torch.tensor([[*prefix, *tail.ids]]))[0, len(prefix):]
-                 for tail in tails]
-        ids = torch.zeros(len(tails), max(len(tail.ids) for tail in tails), dtype=torch.long)
-        for row, tail in enumerate(tails):
-            ids[row, :len(tail.ids)] = torch.tensor(tail.ids)
-        hidden = tune_demo.SharedPrefix(model).hidden(torch.tensor(prefix), ids)
-    for row, expected in enumerate(alone):
-        torch.testing.assert_close(
-            hidden[row, :len(expected)], expected, atol=1e-4, rtol=0)
