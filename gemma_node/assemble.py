@@ -232,7 +232,7 @@ def _facts(
         model=settings.model_path or 'embedded',
         checkpoint_digest=checkpoint_digest(folder),
         recipe=recipe,
-        rounding='hf',
+        rounding=model.steps.name,
         backend=admission.backend,
         device=_cpu_name() if admission.backend == 'cpu' else admission.device,
         driver=admission.driver,

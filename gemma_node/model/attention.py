@@ -27,6 +27,7 @@ from torch import nn
 import torch.nn.functional as F  # noqa: N812
 
 from gemma_node.kernels import reference
+from gemma_node.kernels.steps import HF
 from gemma_node.model.config import LayerConfig
 from gemma_node.model.config import ModelConfig
 from gemma_node.model.linear import Linear
@@ -43,6 +44,7 @@ class Attention(nn.Module):
         self.layer = layer
         self.eps = config.rms_norm_eps
         self.fused = fused
+        self.steps = HF
         size = layer.head_dim
         self.q_proj = Linear(config.hidden_size, config.num_heads * size)
         self.q_norm = RmsNorm(size, self.eps)
@@ -72,7 +74,7 @@ class Attention(nn.Module):
         q = reference.rotary(self.q_norm(self.q_proj(x).view(heads)), cos, sin).transpose(1, 2)
         if shared is None:
             k = reference.rotary(self.k_norm(self.k_proj(x).view(heads)), cos, sin)
-            v = reference.rms_norm(self.v_proj(x).view(heads), None, self.eps)
+            v = self.steps.rms_norm(self.v_proj(x).view(heads), None, self.eps)
             shared = (k.transpose(1, 2), v.transpose(1, 2))
         attended = self._attend(q, shared, mask)
         return self.o_proj(attended.transpose(1, 2).reshape(batch, rows, -1)), shared

@@ -88,6 +88,7 @@ class CachedModel:
     ) -> None:
         config = model.config
         self.config = config
+        self.steps = model.steps
         self.dtype = dtype
         self.device = device
         self._layers = [
@@ -148,7 +149,7 @@ class CachedModel:
             ple = self._per_layer_inputs(ids, self._embed(ids), shared=True)
             for layer in self._layers[first:]:
                 h = self._run(layer, h, ple[:, layer.plan.index - first], start, spans, store)
-        h = reference.rms_norm(h, self._norm, self.config.rms_norm_eps)
+        h = self.steps.rms_norm(h, self._norm, self.config.rms_norm_eps)
         logits = reference.softcap(F.linear(h, self._head), self.config.softcap)
         return logits[0].float()
 
@@ -161,13 +162,12 @@ class CachedModel:
         """Return per-layer inputs [rows, layers, ple_dim] of the owning or the shared layers."""
         shape = (ids.shape[0], -1, self.config.ple_dim)
         context = F.linear(embedded, self._ple_projection[shared])
-        context = (context * self.config.hidden_size**-0.5).view(shape)
-        context = reference.rms_norm(context, self._ple_norm, self.config.rms_norm_eps)
+        context = self.steps.scaled(context, self.config.hidden_size**-0.5).view(shape)
+        context = self.steps.rms_norm(context, self._ple_norm, self.config.rms_norm_eps)
         rows = self._ple_table.take(ids).dequantize(self.dtype)
         columns = rows[:, self._ple_split :] if shared else rows[:, : self._ple_split]
         tokens = columns * self._ple_scale
-        mixed: torch.Tensor = (context + tokens.view(shape)) * 2.0**-0.5
-        return mixed
+        return self.steps.scaled(context + tokens.view(shape), 2.0**-0.5)
 
     def _run(
         self,
@@ -179,16 +179,16 @@ class CachedModel:
         store: KeyValueStore,
     ) -> torch.Tensor:
         eps = self.config.rms_norm_eps
-        normed = reference.rms_norm(h, layer.input_norm, eps)
+        normed = self.steps.rms_norm(h, layer.input_norm, eps)
         attended = self._attention(layer, normed, start, spans[layer.plan.is_sliding], store)
-        h = h + reference.rms_norm(attended, layer.post_attention_norm, eps)
-        normed = reference.rms_norm(h, layer.pre_feedforward_norm, eps)
+        h = h + self.steps.rms_norm(attended, layer.post_attention_norm, eps)
+        normed = self.steps.rms_norm(h, layer.pre_feedforward_norm, eps)
         gate, up = F.linear(normed, layer.gate_up).chunk(2, -1)
-        fed = F.linear(reference.gelu_tanh(gate) * up, layer.down)
-        h = h + reference.rms_norm(fed, layer.post_feedforward_norm, eps)
-        gated = reference.gelu_tanh(F.linear(h, layer.ple_gate)) * ple
+        fed = F.linear(self.steps.gelu_tanh(gate) * up, layer.down)
+        h = h + self.steps.rms_norm(fed, layer.post_feedforward_norm, eps)
+        gated = self.steps.gelu_tanh(F.linear(h, layer.ple_gate)) * ple
         mixed = F.linear(gated, layer.ple_projection)
-        return (h + reference.rms_norm(mixed, layer.post_ple_norm, eps)) * layer.scalar
+        return (h + self.steps.rms_norm(mixed, layer.post_ple_norm, eps)) * layer.scalar
 
     def _attention(
         self, layer: _Packed, x: torch.Tensor, start: int, span: Span, store: KeyValueStore
@@ -196,7 +196,7 @@ class CachedModel:
         plan, rows = layer.plan, x.shape[0]
         num_heads = self.config.num_heads
         heads = F.linear(x, layer.qkv).view(rows, -1, plan.head_dim)
-        heads = reference.rms_norm(heads, layer.head_norms, self.config.rms_norm_eps)
+        heads = self.steps.rms_norm(heads, layer.head_norms, self.config.rms_norm_eps)
         cos, signed_sin = self._tables[plan.is_sliding]
         cos = cos[start : start + rows, None]
         signed_sin = signed_sin[start : start + rows, None]

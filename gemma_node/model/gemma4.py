@@ -29,6 +29,8 @@ import torch
 from torch import nn
 
 from gemma_node.kernels import reference
+from gemma_node.kernels.steps import HF
+from gemma_node.kernels.steps import Steps
 from gemma_node.model.attention import Attention
 from gemma_node.model.attention import KeyValue
 from gemma_node.model.config import LayerConfig
@@ -49,6 +51,7 @@ class Layer(nn.Module):
         super().__init__()
         size, eps = config.hidden_size, config.rms_norm_eps
         self.layer = layer
+        self.steps = HF
         self.self_attn = Attention(config, layer, fused=fused)
         self.mlp = Mlp(size, layer.intermediate_size)
         self.input_layernorm = RmsNorm(size, eps)
@@ -72,7 +75,7 @@ class Layer(nn.Module):
         attended, read = self.self_attn(self.input_layernorm(h), tables, mask, shared)
         h = h + self.post_attention_layernorm(attended)
         h = h + self.post_feedforward_layernorm(self.mlp(self.pre_feedforward_layernorm(h)))
-        gated = reference.gelu_tanh(self.per_layer_input_gate(h)) * ple
+        gated = self.steps.gelu_tanh(self.per_layer_input_gate(h)) * ple
         h = h + self.post_per_layer_input_norm(self.per_layer_projection(gated))
         return h * self.layer_scalar, read
 
@@ -89,6 +92,7 @@ class Gemma4(nn.Module):
         super().__init__()
         self.config = config
         self.fused = fused
+        self.steps = HF
         size, ple_size = config.hidden_size, config.num_layers * config.ple_dim
         self.embed_tokens = ScaledEmbedding(config.vocab_size, size, size**0.5)
         self.embed_tokens_per_layer = ScaledEmbedding(
@@ -125,6 +129,13 @@ class Gemma4(nn.Module):
     def _quantised(self) -> list[QuantLinear | QuantEmbedding]:
         kinds = (QuantLinear, QuantEmbedding)
         return [module for module in self.modules() if isinstance(module, kinds)]
+
+    def follow(self, steps: Steps) -> Gemma4:
+        """Round at these steps from now on, in the full pass and when it is packed; return it."""
+        for module in self.modules():
+            if isinstance(module, Gemma4 | Layer | Attention | Mlp | RmsNorm):
+                module.steps = steps
+        return self
 
     def reset_parameters(self) -> None:
         """
@@ -175,11 +186,11 @@ class Gemma4(nn.Module):
 
     def _per_layer_inputs(self, ids: torch.Tensor, h: torch.Tensor) -> torch.Tensor:
         shape = (*ids.shape, self.config.num_layers, self.config.ple_dim)
-        context = self.per_layer_model_projection(h) * self.config.hidden_size**-0.5
+        context = self.per_layer_model_projection(h)
+        context = self.steps.scaled(context, self.config.hidden_size**-0.5)
         context = self.per_layer_projection_norm(context.view(shape))
         mixed = context + self.embed_tokens_per_layer(ids).view(shape)
-        scaled: torch.Tensor = mixed * 2.0**-0.5
-        return scaled
+        return self.steps.scaled(mixed, 2.0**-0.5)
 
     def _geometry_of(self, rows: int, h: torch.Tensor) -> _Geometry:
         key = (rows, h.device, h.dtype)

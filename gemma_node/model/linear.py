@@ -27,7 +27,7 @@ import torch
 from torch import nn
 import torch.nn.functional as F  # noqa: N812
 
-from gemma_node.kernels import reference
+from gemma_node.kernels.steps import HF
 from gemma_node.quant.packed import dense
 from gemma_node.quant.packed import Packed
 from gemma_node.quant.packed import PlainTensor
@@ -74,11 +74,12 @@ class RmsNorm(nn.Module):
     def __init__(self, size: int, eps: float) -> None:
         super().__init__()
         self.eps = eps
+        self.steps = HF
         self.weight = nn.Parameter(torch.ones(size))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return the normalised, scaled input."""
-        return reference.rms_norm(x, self.weight, self.eps)
+        return self.steps.rms_norm(x, self.weight, self.eps)
 
 
 class ScaledEmbedding(nn.Module):
@@ -142,6 +143,7 @@ class Mlp(nn.Module):
 
     def __init__(self, hidden_size: int, intermediate_size: int) -> None:
         super().__init__()
+        self.steps = HF
         self.gate_proj = Linear(hidden_size, intermediate_size)
         self.up_proj = Linear(hidden_size, intermediate_size)
         self.down_proj = Linear(intermediate_size, hidden_size)
@@ -149,6 +151,6 @@ class Mlp(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return down(gelu(gate(x)) * up(x))."""
         down: torch.Tensor = self.down_proj(
-            reference.gelu_tanh(self.gate_proj(x)) * self.up_proj(x)
+            self.steps.gelu_tanh(self.gate_proj(x)) * self.up_proj(x)
         )
         return down

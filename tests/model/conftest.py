@@ -29,6 +29,8 @@ import torch
 from transformers import Gemma4ForCausalLM
 from transformers import Gemma4TextConfig
 
+from tests.fixtures.live import run_oracle  # noqa: F401
+
 torch.set_num_threads(1)
 
 S, F = 'sliding_attention', 'full_attention'
