@@ -42,6 +42,7 @@ from gemma_node.core import GenerationResult
 from gemma_node.core import RuntimeFacts
 from gemma_node.core import WorkerSettings
 from gemma_node.decision.decider import Decider
+from gemma_node.decision.decider import Generator
 from gemma_node.engine.config import EngineConfig
 from gemma_node.engine.engine import Engine
 from gemma_node.errors import CheckpointError
@@ -55,6 +56,7 @@ from gemma_node.text.chat_template import ChatTemplate
 from gemma_node.text.tokenizer import Tokenizer
 
 Report = Callable[[float, str], None]
+Relay = Callable[[Generator], Generator]
 
 EMBEDDED_CHECKPOINT = Path(__file__).parent / 'assets' / 'demo'
 _CHECKPOINT_PATTERNS = ('*.json', '*.jinja', '*.safetensors')
@@ -75,11 +77,14 @@ class Assembly:
     step_s: float
 
 
-def assemble(settings: WorkerSettings, report: Report) -> Assembly:
+def assemble(
+    settings: WorkerSettings, report: Report, *, relay: Relay | None = None
+) -> Assembly:
     """
     Build everything that the settings ask for, or raise a GemmaNodeError with one sentence.
 
-    `report` is told the share done and what comes next; it may raise to end the load.
+    `report` is told the share done and what comes next; it may raise to end the load. `relay`
+    may put something between decider and engine.
     """
     report(0.02, 'reading the tokenizer')
     folder = checkpoint_folder(settings.model_path)
@@ -93,7 +98,8 @@ def assemble(settings: WorkerSettings, report: Report) -> Assembly:
     report(0.4, 'preparing the engine')
     engine = Engine(model, _engine_config(settings, admission))
     report(0.6, 'compiling the tools')
-    decider = Decider(tokenizer, template, settings, engine, vocab_size=config.vocab_size)
+    generator = relay(engine) if relay else engine
+    decider = Decider(tokenizer, template, settings, generator, vocab_size=config.vocab_size)
     report(0.8, 'warming up')
     step_s = _warm_up(engine, tokenizer)
     report(0.9, 'taking the digests')

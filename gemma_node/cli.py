@@ -40,6 +40,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from gemma_node.cli_eval import add_eval
 from gemma_node.cli_schema import add_schema
 from gemma_node.errors import ConfigError
 from gemma_node.errors import GemmaNodeError
@@ -127,6 +128,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_replay(verbs)
     _add_ask(verbs)
     add_schema(verbs)
+    add_eval(verbs)
     return parser
 
 

@@ -131,17 +131,26 @@ class Decider:
             stop_ids=tokenizer.stop_ids,
             special_ids=tokenizer.special_ids,
         )
-        self._robots = {robot.name: robot for robot in settings.robots}
+        self._robots: dict[str, RobotSettings] = {}
         self._conversations: OrderedDict[Session, Conversation] = OrderedDict()
         self._running: dict[str, _Running] = {}
         self._waiting = WaitingLine()
         digest = hashlib.sha256(template.digest.encode())
         for robot in settings.robots:
-            prefix = self._writer.prefix(robot)
-            digest.update(ids_digest(prefix.ids).encode())
-            if robot.tools:
-                self._grammars.compile(robot.tools, ToolChoice.AUTO, settings.max_calls)
+            self.add_robot(robot)
+            digest.update(ids_digest(self._writer.prefix(robot).ids).encode())
         self.prompt_digest = digest.hexdigest()
+
+    def add_robot(self, robot: RobotSettings) -> None:
+        """
+        Serve this robot too; one by this name is replaced, but for its conversations.
+
+        Raises as the constructor does. `prompt_digest` stays that of the first settings.
+        """
+        self._writer.prefix(robot)
+        if robot.tools:
+            self._grammars.compile(robot.tools, ToolChoice.AUTO, self._settings.max_calls)
+        self._robots[robot.name] = robot
 
     def submit(self, request: Request, observations: Sequence[Observation]) -> Answer | None:
         """Start or queue a request, or return the answer to one that cannot be served."""

@@ -51,6 +51,8 @@ MAY_IMPORT = {
     'engine': (*LEAVES, 'backends', 'model', 'kernels', 'quant'),
     'receipts': (*LEAVES, 'engine', 'backends', 'model', 'kernels', 'quant'),
     'assemble': (*LEAVES, 'decision', 'engine', 'backends', 'model', 'tools', 'text'),
+    # Cases reach the model as requests reach it in the worker.
+    'evaluation': (*LEAVES, 'assemble', 'decision', 'policy.settings', 'tools', 'text'),
     'worker': (*LEAVES, 'ros_env'),
     'worker.loop': (*LEAVES, 'assemble', 'decision'),
     'worker.__main__': (*LEAVES, 'assemble', 'ros_env'),
@@ -59,7 +61,7 @@ MAY_IMPORT = {
     'demo': OUTSIDE,
     # The commands (cli.py, cli_*.py) start everything else; nothing starts them.
     'cli': (
-        *OUTSIDE, 'tools.arguments', 'demo', 'replay', 'ros', 'quant.convert',
+        *OUTSIDE, 'tools.arguments', 'demo', 'evaluation', 'replay', 'ros', 'quant.convert',
         # inspect judges config and files of a checkpoint as the worker would, without torch.
         'model.config', 'model.files', 'model.header',
     ),
