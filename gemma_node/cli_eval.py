@@ -116,8 +116,11 @@ def _say_checked(
         found = {'cases': len(cases), 'categories': categories}
         console.print(json.dumps(found, indent=2), markup=False, highlight=False, soft_wrap=True)
         return
+    case = 'case' if len(cases) == 1 else 'cases'
+    category = 'category' if len(categories) == 1 else 'categories'
+    verb = 'is' if len(cases) == 1 else 'are'
     console.print(
-        f'{len(cases)} cases of {len(categories)} categories are well formed',
+        f'{len(cases)} {case} of {len(categories)} {category} {verb} well formed',
         highlight=False, soft_wrap=True,
     )
 

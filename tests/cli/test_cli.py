@@ -30,7 +30,7 @@ from gemma_node.cli import main
 from gemma_node.errors import BagError
 from gemma_node.replay.run import ReplaySummary
 
-VERBS = ('run', 'demo', 'doctor', 'inspect', 'convert', 'replay', 'ask', 'schema')
+VERBS = ('run', 'demo', 'doctor', 'inspect', 'convert', 'replay', 'ask', 'schema', 'eval')
 
 
 def arguments(*words):
@@ -70,6 +70,9 @@ def test_help_lists_exactly_the_verbs_that_work(capsys):
         ('replay', 'bag'),
         ('replay', 'absent', '--out', 'x'),
         ('inspect', 'absent'),
+        ('eval',),
+        ('eval', 'absent'),
+        ('eval', 'absent', '--jobs', '0'),
         ('convert', 'absent', 'x'),
         ('convert', 'absent', 'x', '--recipe', 'mlx-4bit'),
         ('convert', 'absent', 'x', '--recipe', 'mlx-5bit'),
