@@ -39,13 +39,14 @@ from demo_data.catalogues import changed_book
 from demo_data.catalogues import demo_book
 from demo_data.catalogues import made_up_book
 from demo_data.catalogues import ROOT
+from demo_data.fast_prompt import FastTemplate
+from demo_data.fast_prompt import FastWriter
 from gemma_node.core import Request
 from gemma_node.core import RobotSettings
 from gemma_node.core import ToolResult
 from gemma_node.decision.prompt import MadeCall
 from gemma_node.decision.prompt import Prompt
 from gemma_node.decision.prompt import PromptWriter
-from gemma_node.text.chat_template import ChatTemplate
 from gemma_node.text.tokenizer import Tokenizer
 
 ASSETS = ROOT / 'gemma_node' / 'assets' / 'demo'
@@ -77,7 +78,7 @@ class Pack:
 
 def load_writer(assets: Path = ASSETS) -> PromptWriter:
     """Load tokenizer and chat template of the demo checkpoint."""
-    return PromptWriter(Tokenizer.from_folder(assets), ChatTemplate.from_folder(assets))
+    return FastWriter(Tokenizer.from_folder(assets), FastTemplate.from_folder(assets))
 
 
 def draw_book(rng: random.Random) -> Book:

@@ -27,6 +27,8 @@ from demo_data.phrases import fill
 from demo_data.phrases import slots_of
 from demo_data.skills import DEMO_SKILLS
 from demo_data.skills_other import OTHER_SKILLS
+from gemma_node.text.chat_template import ChatTemplate
+from gemma_node.text.tokenizer import Tokenizer
 from gemma_node.tools.call_format import CallTokens
 from gemma_node.tools.call_format import parse_output
 from gemma_node.tools.validate import validate_call
@@ -42,6 +44,13 @@ def writer() -> packing.PromptWriter:
 def test_same_seed_and_index_give_the_same_pack(writer: packing.PromptWriter) -> None:
     assert packing.draw_pack(writer, 3, 7, 5) == packing.draw_pack(writer, 3, 7, 5)
     assert packing.draw_pack(writer, 3, 7, 5) != packing.draw_pack(writer, 4, 7, 5)
+
+
+def test_fast_prompts_are_those_of_the_runtime(writer: packing.PromptWriter) -> None:
+    runtime = packing.PromptWriter(
+        Tokenizer.from_folder(packing.ASSETS), ChatTemplate.from_folder(packing.ASSETS))
+    for index in range(10):
+        assert packing.draw_pack(writer, 9, index, 6) == packing.draw_pack(runtime, 9, index, 6)
 
 
 def test_every_answer_parses_and_fits_the_declared_schema(writer: packing.PromptWriter) -> None:
