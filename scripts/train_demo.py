@@ -13,315 +13,179 @@
 # limitations under the License.
 
 """
-Train the demo checkpoint: `train_demo.py tokenizer|train|export`.
+Train the demo checkpoint: `train_demo.py tokenizer|train|export|plot`.
 
-Conversations come from `demo_data` while the GPU trains; the schedule depends on seeds and step
-numbers only. Stops and resumes at a checkpoint; writes its loss curve as JSON.
+Conversations come from `demo_data` while the device trains. Several devices: start one process
+each with `torchrun --nproc-per-node N scripts/train_demo.py train ...`. With a time limit the
+schedule is fitted to it. Stops and resumes at a checkpoint; writes its loss curve as JSON.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import asdict
-from dataclasses import dataclass
-from dataclasses import replace
 import json
 import logging
 import math
-import multiprocessing
 import os
 from pathlib import Path
-import random
 import sys
+import tempfile
 import time
 from typing import Any
 
-import numpy as np
 import torch
+from torch import distributed
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / 'scripts')]
 
 from demo_data import packing  # noqa: E402
-from demo_data.packed_model import block_mask  # noqa: E402
-from demo_data.packed_model import dense_mask  # noqa: E402
-from demo_data.packed_model import labels_of  # noqa: E402
-from demo_data.packed_model import Layout  # noqa: E402
-from demo_data.packed_model import packed_loss  # noqa: E402
-from demo_data.packed_model import PackedModel  # noqa: E402
+from demo_data.curve import draw_curve  # noqa: E402
+from demo_data.feed import Feed  # noqa: E402
+from demo_data.feed import Supply  # noqa: E402
+from demo_data.pace import Pace  # noqa: E402
+from demo_data.qat import RECIPE  # noqa: E402
+from demo_data.trainer import Group  # noqa: E402
+from demo_data.trainer import Plan  # noqa: E402
+from demo_data.trainer import Trainer  # noqa: E402
 from gemma_node.model.config import ModelConfig  # noqa: E402
 from gemma_node.model.gemma4 import Gemma4  # noqa: E402
+from gemma_node.quant.convert import convert  # noqa: E402
 
 LOG = logging.getLogger('train_demo')
-HELD_OUT_SEED = 999_983
-MAX_POSITION = 8192
-PACKS_PER_CHUNK = 1000
-ENDLESS = 8000
+_COPIED = ('tokenizer.json', 'tokenizer_config.json', 'generation_config.json',
+           'chat_template.jinja')
 
 
-@dataclass(frozen=True)
-class Plan:
-    """All that decides a training run."""
+class Run:
+    """One process's part of a training run, from its workers to its record."""
 
-    steps: int = 3000
-    rows: int = 32
-    length: int = 4096
-    seed: int = 1
-    data_seed: int = 1
-    repeats: int = 2
-    lr: float = 3e-3
-    matrix_lr: float = 4e-3
-    warmup: int = 100
-    weight_decay: float = 0.05
-    other_weight: float = 0.25
-    eval_rows: int = 16
-    eval_every: int = 500
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self.arguments = arguments
+        self.began = time.monotonic()
+        self.plan = plan = Plan(
+            **{k: v for k, v in vars(arguments).items() if k in Plan.__dataclass_fields__})
+        self.group = group = Group(
+            int(os.environ.get('RANK', '0')), int(os.environ.get('WORLD_SIZE', '1')))
+        self.is_first = group.rank == 0
+        self.out = Path(arguments.out)
+        self.out.mkdir(parents=True, exist_ok=True)
+        self.waited = 0.0
+        self.curve: list[dict[str, Any]] = []
+        supply = Supply(
+            plan.data_seed, plan.rows, plan.length, arguments.first_chunk + group.rank,
+            group.size, plan.held_out if self.is_first else 0, assets_of(arguments.config))
+        self.feed = Feed(supply, workers=arguments.workers, repeats=plan.repeats,
+                         seed=plan.seed * 1000 + group.rank)
+        self.device = self._join()
+        if arguments.compile_cache and Path(arguments.compile_cache).is_file():
+            torch.compiler.load_cache_artifacts(Path(arguments.compile_cache).read_bytes())
+        self.trainer = Trainer(plan, ModelConfig.from_folder(arguments.config), self.device,
+                               group, compiles=self.device != 'cpu')
+        if arguments.start:
+            load_shards(self.trainer.model, Path(arguments.start))
+        self.first = self.trainer.resume(Path(arguments.state)) if arguments.state else 0
 
+    def train(self) -> None:
+        """Train as planned, or until the time is up; writes weights and record."""
+        arguments, trainer = self.arguments, self.trainer
+        limit = arguments.max_seconds - (time.monotonic() - self.began)
+        pace = Pace(self.plan.steps, self.first, limit, self.group)
+        step = self.first
+        while True:
+            asked = time.monotonic()
+            rows = self.feed.batch(step)
+            self.waited += time.monotonic() - asked
+            loss = trainer.step(rows, step)
+            self._log(step, loss, is_last=False)
+            if self.is_first and step % self.plan.eval_every == self.plan.eval_every - 1:
+                self._evaluate(step)
+                save_shards(trainer.model, self.out)
+            trainer.progress = pace.after(step, trainer.progress)
+            if pace.is_over:
+                break
+            step += 1
+        self._log(step, loss, is_last=True)
+        if self.is_first:
+            self._finish(step)
+        self.feed.close()
+        if self.group.size > 1:
+            distributed.destroy_process_group()
 
-class Feed:
-    """
-    Batches in a fixed order: every fresh one is followed by `repeats` - 1 older ones.
+    def _finish(self, step: int) -> None:
+        arguments = self.arguments
+        save_shards(self.trainer.model, self.out)
+        if arguments.state:
+            self.trainer.save(Path(arguments.state), step + 1)
+        self._evaluate(step)
+        self._write_record(step)
+        saved = torch.compiler.save_cache_artifacts() if self.device != 'cpu' else None
+        if arguments.compile_cache and saved is not None:
+            Path(arguments.compile_cache).write_bytes(saved[0])
 
-    Worker processes write fresh ones ahead; the order never depends on their speed.
-    """
+    def _join(self) -> str:
+        """Join the other processes; returns this one's device."""
+        torch.set_float32_matmul_precision('high')
+        device = 'cpu'
+        if torch.cuda.is_available():
+            device = f'cuda:{os.environ.get("LOCAL_RANK", "0")}'
+            torch.cuda.set_device(device)
+        if self.group.size > 1:
+            distributed.init_process_group('cpu:gloo,cuda:nccl' if device != 'cpu' else 'gloo')
+        return device
 
-    def __init__(self, plan: Plan, workers: int, first_chunk: int) -> None:
-        self._plan = plan
-        self._fresh = self._produce(workers, first_chunk)
-        self._pool: list[packing.Rows] = []
+    def _log(self, step: int, loss: torch.Tensor, *, is_last: bool) -> None:
+        if self.is_first and (is_last or step % self.arguments.log_every == 0):
+            self.curve.append({
+                'step': step, 'loss': round(loss.item(), 4),
+                'progress': round(self.trainer.progress, 4),
+                's': round(time.monotonic() - self.began, 1),
+                'waited_s': round(self.waited, 1), 'fresh': self.feed.num_fresh})
+            LOG.info('%s', self.curve[-1])
 
-    def batch(self, step: int) -> packing.Rows:
-        """Return the batch of this step; steps must come in order."""
-        if step % self._plan.repeats == 0 or not self._pool:
-            self._pool.append(next(self._fresh))
-            return self._pool[-1]
-        return random.Random(f'{self._plan.seed}/{step}').choice(self._pool)
+    def _evaluate(self, step: int) -> None:
+        scores = self.trainer.evaluate(self.feed.held_out())
+        self.curve.append({'step': step, 'held_out': scores})
+        LOG.info('%s', self.curve[-1])
 
-    def _produce(self, workers: int, first_chunk: int) -> Iterator[packing.Rows]:
-        plan = self._plan
-        jobs = ((plan.data_seed, chunk, plan.rows, plan.length) for chunk in
-                range(first_chunk, first_chunk + plan.steps // plan.repeats + 1))
-        if workers == 0:
-            yield from map(make_chunk, jobs)
-            return
-        with multiprocessing.get_context('spawn').Pool(workers, os.nice, (10,)) as pool:
-            yield from pool.imap(make_chunk, jobs)
+    def _write_record(self, step: int) -> None:
+        plan, done = self.plan, step + 1 - self.first
+        record = {
+            'plan': asdict(plan), 'steps_done': step + 1, 'resumed_at': self.first,
+            'device': self._device_name(), 'devices': self.group.size,
+            'workers_each': self.arguments.workers, 'torch': torch.__version__,
+            'parameters': self.trainer.model.num_parameters,
+            'tokens_seen': done * plan.rows * plan.length * self.group.size,
+            'fresh_batches_of_first': self.feed.num_fresh,
+            'wall_s': round(time.monotonic() - self.began, 1),
+            'command': ' '.join(sys.argv[1:]), 'held_out': self.curve[-1]['held_out'],
+            'curve': self.curve,
+        }
+        text = json.dumps(record, indent=1) + '\n'
+        (self.out / 'train.json').write_text(text, encoding='utf-8')
 
-
-_WRITER: list[Any] = []
-
-
-def make_chunk(job: tuple[int, int, int, int]) -> packing.Rows:
-    """Make one batch of rows; runs in a worker process."""
-    if not _WRITER:
-        _WRITER.append(packing.load_writer())
-    seed, chunk, rows, length = job
-    made, used = packing.draw_rows(
-        _WRITER[0], seed, chunk * PACKS_PER_CHUNK, rows, length)
-    if used > (chunk + 1) * PACKS_PER_CHUNK:
-        raise ValueError('a chunk used more packs than it may; make PACKS_PER_CHUNK larger')
-    return made
-
-
-class Trainer:
-    """Model, optimizers and the compiled step. One process, one device."""
-
-    def __init__(self, plan: Plan, config: ModelConfig, device: str, *, compiles: bool) -> None:
-        torch.manual_seed(plan.seed)
-        self.plan = plan
-        self.device = device
-        self.uses_flex = device == 'cuda'
-        self.model = Gemma4(config, fused=True).to(device)
-        self.packed = PackedModel(self.model, MAX_POSITION, uses_flex=self.uses_flex).to(device)
-        self.window = config.sliding_window
-        self.optimizers = self._optimizers()
-        shape = (plan.rows, plan.length)
-        self.layout = Layout(*(torch.zeros(shape, dtype=torch.int32, device=device)
-                               for _ in range(3)))
-        self.loss = packed_loss
-        if compiles:
-            # Layer by layer: the whole model as one graph takes minutes to compile.
-            torch._dynamo.config.recompile_limit = 64
-            self.packed.run_layer = torch.compile(self.packed.run_layer)
-            self.loss = torch.compile(packed_loss)
-
-    def step(self, rows: packing.Rows, step: int) -> torch.Tensor:
-        """Take one step; returns the loss, still on the device."""
-        rate = self._rate(step)
-        for optimizer in self.optimizers:
-            for group in optimizer.param_groups:
-                group['lr'] = group['peak'] * rate
-        loss, _, _ = self._run(rows)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
-        for optimizer in self.optimizers:
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
-        return loss.detach()
-
-    def evaluate(self, batches: list[packing.Rows]) -> dict[str, float]:
-        """
-        Return the share of answers whose every token is the likeliest, by kind of case.
-
-        Runs the very graph of training, gradients included, so that nothing compiles twice.
-        """
-        right: dict[str, list[bool]] = defaultdict(list)
-        for rows in batches:
-            _, predicted, ids = self._run(rows)
-            same = torch.zeros_like(ids, dtype=torch.bool)
-            same[:, 1:] = predicted.view(ids.shape)[:, :-1] == ids[:, 1:]
-            found = same.cpu().numpy()
-            for row, start, end, kind in rows.spans:
-                right[kind].append(bool(found[row, start:end].all()))
-        scores = {kind: sum(v) / len(v) for kind, v in sorted(right.items())}
-        everything = [ok for v in right.values() for ok in v]
-        return {'all': sum(everything) / len(everything), **scores}
-
-    def save(self, folder: Path, step: int) -> None:
-        """Write a checkpoint to resume from."""
-        folder.mkdir(parents=True, exist_ok=True)
-        torch.save({'step': step, 'model': self.model.state_dict(),
-                    'optimizers': [o.state_dict() for o in self.optimizers]},
-                   folder / 'state.tmp')
-        (folder / 'state.tmp').replace(folder / 'state.pt')
-
-    def resume(self, folder: Path) -> int:
-        """Load a checkpoint if there is one; returns the next step."""
-        file = folder / 'state.pt'
-        if not file.is_file():
-            return 0
-        state = torch.load(file, map_location=self.device, weights_only=True)
-        self.model.load_state_dict(state['model'])
-        for optimizer, saved in zip(self.optimizers, state['optimizers'], strict=True):
-            optimizer.load_state_dict(saved)
-        return int(state['step'])
-
-    def _run(self, rows: packing.Rows) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        on = {'device': self.device, 'non_blocking': True}
-        ids = torch.from_numpy(rows.ids.astype(np.int64)).to(**on)
-        targets = torch.from_numpy(rows.targets).to(**on)
-        self.layout.copy_(Layout(*(torch.from_numpy(a.astype(np.int32)).to(**on)
-                                   for a in (rows.parts, rows.homes, rows.positions))))
-        make = block_mask if self.uses_flex else dense_mask
-        full, sliding = make(self.layout, None), make(self.layout, self.window)
-        labels, weights, _ = labels_of(ids, self.layout, targets, self.plan.other_weight)
-        with torch.autocast(self.device, torch.bfloat16, enabled=self.device == 'cuda'):
-            hidden = self.packed(ids, self.layout.positions, full, sliding)
-            loss, predicted = self.loss(self.model, hidden, labels, weights)
-        return loss, predicted, ids
-
-    def _optimizers(self) -> list[torch.optim.Optimizer]:
-        """Muon for the matrices of the layers where PyTorch has it, AdamW for everything else."""
-        plan = self.plan
-        matrices, tables, vectors = [], [], []
-        for name, parameter in self.model.named_parameters():
-            if parameter.ndim < 2:
-                vectors.append(parameter)
-            elif 'embed' in name:
-                tables.append(parameter)
-            else:
-                matrices.append(parameter)
-        groups = [
-            {'params': tables, 'weight_decay': 0.0, 'lr': plan.lr, 'peak': plan.lr},
-            {'params': vectors, 'weight_decay': 0.0, 'lr': plan.lr, 'peak': plan.lr},
-        ]
-        muon = getattr(torch.optim, 'Muon', None)
-        made: list[torch.optim.Optimizer] = []
-        if muon is None:
-            groups.append({'params': matrices, 'weight_decay': plan.weight_decay, 'lr': plan.lr,
-                           'peak': plan.lr})
-        else:
-            group = {'params': matrices, 'lr': plan.matrix_lr, 'peak': plan.matrix_lr}
-            made.append(muon([group], weight_decay=plan.weight_decay,
-                             adjust_lr_fn='match_rms_adamw'))
-        made.append(torch.optim.AdamW(
-            groups, betas=(0.9, 0.95), eps=1e-8, fused=self.device == 'cuda'))
-        return made
-
-    def _rate(self, step: int) -> float:
-        plan = self.plan
-        if step < plan.warmup:
-            return (step + 1) / plan.warmup
-        share = (step - plan.warmup) / max(plan.steps - plan.warmup, 1)
-        return 0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * min(share, 1.0)))
+    def _device_name(self) -> str:
+        return 'cpu' if self.device == 'cpu' else torch.cuda.get_device_name()
 
 
-def train(arguments: argparse.Namespace) -> None:
-    """Train as planned, or until the time is up; writes weights and curve."""
-    plan = Plan(**{k: v for k, v in vars(arguments).items() if k in Plan.__dataclass_fields__})
-    out, began = Path(arguments.out), time.monotonic()
-    out.mkdir(parents=True, exist_ok=True)
-    device = 'cuda' if torch.cuda.is_available() else 'cpu'
-    torch.set_float32_matmul_precision('high')
-    config = ModelConfig.from_folder(arguments.config)
-    held_out = [make_chunk((HELD_OUT_SEED, i, plan.rows, plan.length))
-                for i in range(max(plan.eval_rows // plan.rows, 1))]
-    trainer = Trainer(plan, config, device, compiles=device == 'cuda')
-    if arguments.start:
-        load_shards(trainer.model, Path(arguments.start))
-    first = trainer.resume(Path(arguments.state)) if arguments.state else 0
-    feed = Feed(plan, arguments.workers, arguments.first_chunk + first // plan.repeats)
-    curve: list[dict[str, Any]] = []
-    step = first
-    waited = 0.0
-    for step in range(first, plan.steps):
-        asked = time.monotonic()
-        rows = feed.batch(step)
-        waited += time.monotonic() - asked
-        loss = trainer.step(rows, step)
-        if step % arguments.log_every == 0 or step == plan.steps - 1:
-            curve.append({'step': step, 'loss': round(loss.item(), 4),
-                          's': round(time.monotonic() - began, 1),
-                          'waited_s': round(waited, 1)})
-            LOG.info('%s', curve[-1])
-        if step % plan.eval_every == plan.eval_every - 1:
-            curve.append({'step': step, 'held_out': trainer.evaluate(held_out)})
-            LOG.info('%s', curve[-1])
-        if plan.steps == ENDLESS and step == first + 80:
-            plan = trainer.plan = _fitted(plan, step, curve, arguments.max_seconds)
-            LOG.info('%s steps fit', plan.steps)
-        if time.monotonic() - began > arguments.max_seconds or step + 1 >= plan.steps:
-            break
-    if arguments.state:
-        trainer.save(Path(arguments.state), step + 1)
-    final = trainer.evaluate(held_out)
-    LOG.info('held out: %s', final)
-    save_shards(trainer.model, out)
-    report = {
-        'plan': asdict(plan), 'steps_done': step + 1, 'resumed_at': first, 'device': _name(device),
-        'torch': torch.__version__,
-        'parameters': sum(p.numel() for p in trainer.model.parameters()),
-        'tokens_seen': (step + 1 - first) * plan.rows * plan.length,
-        'wall_s': round(time.monotonic() - began, 1), 'command': ' '.join(sys.argv[1:]),
-        'held_out': final, 'curve': curve,
-    }
-    (out / 'train.json').write_text(json.dumps(report, indent=1) + '\n', encoding='utf-8')
-
-
-def _fitted(plan: Plan, step: int, curve: list[dict[str, Any]], max_seconds: float) -> Plan:
-    """Choose the number of steps that fits the time, from the speed of the last ones."""
-    timed = [point for point in curve if 's' in point][-2:]
-    pace = (timed[-1]['s'] - timed[0]['s']) / (timed[-1]['step'] - timed[0]['step'])
-    left = max_seconds - timed[-1]['s'] - 20
-    return replace(plan, steps=max(step + int(left / pace), step + 1))
-
-
-def _name(device: str) -> str:
-    return torch.cuda.get_device_name() if device == 'cuda' else 'cpu'
+def assets_of(config: str) -> Path:
+    """Return the folder of tokenizer and template: the config's own, or the package's."""
+    folder = Path(config)
+    return folder if (folder / 'tokenizer.json').is_file() else packing.ASSETS
 
 
 def save_shards(model: Gemma4, folder: Path, nbytes: int = 15_000_000) -> None:
-    """Write float32 weights as safetensors files of bounded size."""
+    """Write weights in bfloat16, as the file will hold them, in files of bounded size."""
     from safetensors.torch import save_file
 
     shards: list[dict[str, torch.Tensor]] = [{}]
     for name, tensor in model.state_dict().items():
-        used = sum(t.numel() * 4 for t in shards[-1].values())
-        if shards[-1] and used + tensor.numel() * 4 > nbytes:
+        used = sum(t.nbytes for t in shards[-1].values())
+        if shards[-1] and used + tensor.numel() * 2 > nbytes:
             shards.append({})
-        shards[-1][name] = tensor.detach().float().cpu().contiguous()
+        shards[-1][name] = tensor.detach().bfloat16().cpu().contiguous()
     for number, shard in enumerate(shards):
         save_file(shard, str(folder / f'weights-{number}.safetensors'))
 
@@ -337,26 +201,61 @@ def load_shards(model: Gemma4, folder: Path) -> None:
 
 
 def export(arguments: argparse.Namespace) -> None:
-    """Write model.safetensors in bfloat16 with the names of a Gemma4ForCausalLM checkpoint."""
+    """Write a checkpoint folder by a recipe, from the weights of a run."""
     from safetensors.torch import save_file
 
-    model = Gemma4(ModelConfig.from_folder(arguments.config))
+    config = Path(arguments.config)
+    model = Gemma4(ModelConfig.from_folder(config))
     load_shards(model, Path(arguments.start))
     weights = {f'model.{name}': tensor.to(torch.bfloat16).contiguous()
                for name, tensor in model.state_dict().items()}
-    save_file(weights, arguments.out, metadata={'format': 'pt'})
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        for name in _COPIED:
+            (folder / name).write_bytes((assets_of(arguments.config) / name).read_bytes())
+        raw = json.loads((config / 'config.json').read_text(encoding='utf-8'))
+        plain = {k: v for k, v in raw.items() if not k.startswith('quantization')}
+        (folder / 'config.json').write_text(json.dumps(plain, indent=2), encoding='utf-8')
+        save_file(weights, str(folder / 'model.safetensors'), metadata={'format': 'pt'})
+        made = convert(folder, Path(arguments.out), arguments.recipe)
+    LOG.info('%s: %s of %s matrices quantised, %s bytes of tensors', arguments.out,
+             made.num_quantised, made.num_matrices, made.tensor_bytes)
 
 
 def tokenizer(arguments: argparse.Namespace) -> None:
-    """Learn the tokenizer anew from the generator's texts."""
+    """
+    Learn the tokenizer anew from the generator's texts, twice.
+
+    Texts are cut by their tokens, so the first pass starts from bytes and the second from what
+    the first learnt: the result depends on nothing that is there already.
+    """
     from demo_data.corpus import corpus
     from demo_data.tokenizer import save_tokenizer
     from demo_data.tokenizer import train_tokenizer
 
-    save_tokenizer(train_tokenizer(corpus(arguments.seed, 400)), Path(arguments.out))
+    learned = train_tokenizer(())
+    for num_packs in (arguments.packs // 4, arguments.packs):
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = Path(temporary)
+            for name in _COPIED[2:]:
+                (folder / name).write_bytes((packing.ASSETS / name).read_bytes())
+            save_tokenizer(learned, folder)
+            texts = corpus(arguments.seed, num_packs, folder)
+        learned = train_tokenizer(texts)
+    save_tokenizer(learned, Path(arguments.out))
 
 
-def main(words: list[str] | None = None) -> None:
+def plot(arguments: argparse.Namespace) -> None:
+    """Draw the loss curves of records as SVG."""
+    curves = []
+    for file in arguments.records:
+        record = json.loads(Path(file).read_text(encoding='utf-8'))
+        curves += [(run.get('run', Path(file).stem), run['curve'])
+                   for run in record.get('runs', [record])]
+    Path(arguments.out).write_text(draw_curve(curves), encoding='utf-8')
+
+
+def main(words: Sequence[str] | None = None) -> None:
     """Read the command line (or `words`) and run one verb."""
     logging.basicConfig(level=logging.INFO, format='%(message)s')
     parser = argparse.ArgumentParser(description=__doc__)
@@ -369,20 +268,27 @@ def main(words: list[str] | None = None) -> None:
     run.add_argument('--out', required=True)
     run.add_argument('--state', default='', help='folder of the checkpoint to resume from')
     run.add_argument('--start', default='', help='folder of weights to start from')
-    run.add_argument('--workers', type=int, default=0)
+    run.add_argument('--workers', type=int, default=0, help='that make data, of each process')
     run.add_argument('--first-chunk', type=int, default=0)
     run.add_argument('--log-every', type=int, default=25)
     run.add_argument('--max-seconds', type=float, default=math.inf)
-    run.set_defaults(verb=train)
-    write = verbs.add_parser('export', help='write model.safetensors')
+    run.add_argument('--compile-cache', default='', help='file to read, and to write at the end')
+    run.set_defaults(verb=lambda arguments: Run(arguments).train())
+    write = verbs.add_parser('export', help='write a checkpoint folder')
     write.add_argument('--config', default=str(packing.ASSETS))
     write.add_argument('--start', required=True)
-    write.add_argument('--out', default=str(packing.ASSETS / 'model.safetensors'))
+    write.add_argument('--recipe', default=RECIPE)
+    write.add_argument('--out', required=True)
     write.set_defaults(verb=export)
     learn = verbs.add_parser('tokenizer', help='learn tokenizer.json')
     learn.add_argument('--seed', type=int, default=77)
+    learn.add_argument('--packs', type=int, default=400, help='robots whose texts are read')
     learn.add_argument('--out', default=str(packing.ASSETS))
     learn.set_defaults(verb=tokenizer)
+    draw = verbs.add_parser('plot', help='draw loss curves as SVG')
+    draw.add_argument('records', nargs='+')
+    draw.add_argument('--out', required=True)
+    draw.set_defaults(verb=plot)
     arguments = parser.parse_args(words)
     arguments.verb(arguments)
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 import re
 
 from demo_data import words
@@ -34,13 +35,13 @@ _LISTS = (
 )
 
 
-def corpus(seed: int, num_packs: int) -> list[str]:
+def corpus(seed: int, num_packs: int, assets: Path) -> list[str]:
     """
     Return training conversations without invented words, word lists, and interface comments.
 
-    Needs a tokenizer already (any): conversations are written with it and read back as text.
+    Needs a tokenizer already, in `assets`: conversations are written with it and read back.
     """
-    texts = [*_conversations(seed, num_packs), *_interfaces()]
+    texts = [*_conversations(seed, num_packs, assets), *_interfaces()]
     counts = Counter(word for text in texts for word in _WORD.findall(text))
     texts = [_WORD.sub(lambda w: w.group() if counts[w.group()] > 3 else '', t) for t in texts]
     for group in _LISTS:
@@ -49,8 +50,8 @@ def corpus(seed: int, num_packs: int) -> list[str]:
     return [re.sub(' +', ' ', text) for text in texts if text.strip()]
 
 
-def _conversations(seed: int, num_packs: int) -> Iterator[str]:
-    writer = load_writer()
+def _conversations(seed: int, num_packs: int, assets: Path) -> Iterator[str]:
+    writer = load_writer(assets)
     for index in range(num_packs):
         pack = draw_pack(writer, seed, index, 8)
         for ids in (pack.prefix, *(tail.ids for tail in pack.tails)):

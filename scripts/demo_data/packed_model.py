@@ -91,6 +91,7 @@ class PackedModel(nn.Module):
         self.model = model
         self.uses_flex = uses_flex
         self.run_layer = _run_layer
+        self.run_inputs = _run_inputs
         config = model.config
         for layer in model.layers:
             layer.self_attn._attend = self._attend
@@ -104,21 +105,23 @@ class PackedModel(nn.Module):
     def forward(
         self, ids: torch.Tensor, positions: torch.Tensor, full: Any, sliding: Any
     ) -> torch.Tensor:
-        """Return the final normed stream [rows * length, hidden]."""
+        """Return the stream after the last layer [rows * length, hidden]."""
         model, config = self.model, self.model.config
-        flat = ids.reshape(1, -1)
         where = positions.reshape(-1)
-        h = model.embed_tokens(flat)
-        ple = model._per_layer_inputs(flat, h)
+        h, per_layer = self.run_inputs(model, ids.reshape(1, -1), self.uses_flex)
+        tables = {
+            is_sliding: tuple(
+                getattr(self, f'{name}_{is_sliding}')[where] for name in ('cos', 'sin'))
+            for is_sliding in (False, True)
+        }
         read: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
         for index, layer in enumerate(model.layers):
             plan = config.layer(index)
-            tables = tuple(
-                getattr(self, f'{name}_{plan.is_sliding}')[where] for name in ('cos', 'sin'))
             mask = (ids.shape[0], sliding if plan.is_sliding else full)
             shared = None if plan.owns_kv else read[plan.kv_source]
-            h, read[index] = self.run_layer(layer, h, ple[:, :, index], tables, mask, shared)
-        return model.norm(h)[0]
+            h, read[index] = self.run_layer(
+                layer, h, per_layer[index], tables[plan.is_sliding], mask, shared)
+        return h[0]
 
     def _attend(
         self, q: torch.Tensor, shared: tuple[torch.Tensor, torch.Tensor], mask: tuple[int, Any]
@@ -144,29 +147,58 @@ def _run_layer(layer: nn.Module, *inputs: Any) -> Any:
     return layer(*inputs)
 
 
+def _run_inputs(
+    model: Gemma4, ids: torch.Tensor, is_narrow: bool
+) -> tuple[torch.Tensor, tuple[torch.Tensor, ...]]:
+    """Return the stream and each layer's inputs of flat ids, in bfloat16 if narrow."""
+    h = model.embed_tokens(ids)
+    ple = model._per_layer_inputs(ids, h)
+    if is_narrow:
+        h, ple = h.bfloat16(), ple.bfloat16()
+    return h, ple.unbind(2)
+
+
+@dataclass
+class Wanted:
+    """The tokens of a batch that count for the loss; all are flat and of one fixed length."""
+
+    at: torch.Tensor
+    labels: torch.Tensor
+    weights: torch.Tensor
+
+
 def packed_loss(
     model: Gemma4, hidden: torch.Tensor, labels: torch.Tensor, weights: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the weighted loss, and what each row predicts; all flat over tokens."""
-    logits = model.head(hidden).float()
+    logits = model.head(model.norm(hidden)).float()
     losses = F.cross_entropy(logits, labels, reduction='none')
     return (losses * weights).sum(), logits.argmax(-1)
 
 
-def labels_of(
-    ids: torch.Tensor, layout: Layout, targets: torch.Tensor, other_weight: float
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def wanted_of(
+    ids: torch.Tensor,
+    layout: Layout,
+    targets: torch.Tensor,
+    *,
+    other_weight: float,
+    share: float,
+) -> Wanted:
     """
-    Return next-token labels, loss weights that sum to 1 + other_weight, and the target mask.
+    Choose all targets and, up to a `share` of the tokens, others by lot; weights as one sum each.
 
-    A token is predicted from the one before it in its own part; nothing crosses parts.
+    A token is predicted from the one before it in its own part; nothing crosses parts. Weights
+    sum to 1 over targets and to `other_weight` over the others.
     """
     labels = torch.roll(ids, -1, 1)
     inside = torch.roll(layout.parts, -1, 1) == layout.parts
     inside &= layout.parts > 0
     inside[:, -1] = False
-    wanted = torch.roll(targets, -1, 1) & inside
-    other = inside & ~wanted
+    is_target = (torch.roll(targets, -1, 1) & inside).flatten()
+    chances = torch.rand(ids.numel(), device=ids.device) + inside.flatten() + is_target
+    at = chances.topk(int(ids.numel() * share)).indices
+    wanted = is_target[at]
+    other = inside.flatten()[at] & ~wanted
     weights = wanted / wanted.sum().clamp(min=1)
     weights = weights + other_weight * other / other.sum().clamp(min=1)
-    return labels.flatten(), weights.flatten().float(), wanted.flatten()
+    return Wanted(at, labels.flatten()[at], weights.float())

@@ -34,7 +34,7 @@ from tokenizers import Regex
 from tokenizers import Tokenizer
 from tokenizers import trainers
 
-VOCAB_SIZE = 4096
+VOCAB_SIZE = 8192
 SPECIAL_IDS = {
     '<pad>': 0,
     '<eos>': 1,

@@ -17,19 +17,34 @@
 from __future__ import annotations
 
 import json
+import math
+import os
 from pathlib import Path
 import random
+import socket
+import subprocess
+import sys
+import unittest.mock
+import xml.etree.ElementTree
 
 import pytest
 import torch
 import train_demo
 
 from demo_data import packing
+from demo_data import trainer
+from demo_data.feed import Feed
+from demo_data.feed import Supply
+from demo_data.muon import BatchedMuon
+from demo_data.pace import Pace
 from demo_data.packed_model import dense_mask
 from demo_data.packed_model import Layout
 from demo_data.packed_model import PackedModel
+from demo_data.qat import Quantised
 from gemma_node.model.config import ModelConfig
 from gemma_node.model.gemma4 import Gemma4
+from gemma_node.model.weights import load_model
+from gemma_node.quant.packed import dense
 
 SMALL = {
     'hidden_size': 64, 'intermediate_size': 128, 'num_hidden_layers': 4,
@@ -46,10 +61,12 @@ def small_config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+ARGUMENTS = ['--rows', '1', '--length', '1280', '--warmup', '2', '--log-every', '1']
+
+
 def run_training(folder: Path, config: Path, *more: str) -> dict:
-    arguments = ['--config', str(config), '--out', str(folder), '--rows', '1', '--length', '1280',
-                 '--warmup', '2', '--eval-rows', '1', '--log-every', '1', *more]
-    train_demo.main(['train', *arguments])
+    train_demo.main(
+        ['train', '--config', str(config), '--out', str(folder), *ARGUMENTS, *more])
     return json.loads((folder / 'train.json').read_text(encoding='utf-8'))
 
 
@@ -63,6 +80,148 @@ def test_loss_falls_and_a_stopped_run_goes_on(small_config: Path, tmp_path: Path
     assert report['curve'][0]['loss'] < losses[0] - 0.8
 
 
+def test_two_processes_train_one_model(small_config: Path, tmp_path: Path) -> None:
+    command = [sys.executable, str(packing.ROOT / 'scripts' / 'train_demo.py'), 'train',
+               '--config', str(small_config), *ARGUMENTS, '--steps', '3', '--qat-from', '0.5']
+    with socket.socket() as probe:
+        probe.bind(('localhost', 0))
+        port = probe.getsockname()[1]
+    shared = {**os.environ, 'MASTER_ADDR': 'localhost', 'MASTER_PORT': str(port),
+              'WORLD_SIZE': '2', 'OMP_NUM_THREADS': '1'}
+    running = [
+        subprocess.Popen([*command, '--out', str(tmp_path / str(rank))],
+                         env={**shared, 'RANK': str(rank)})
+        for rank in (0, 1)]
+    assert [process.wait(timeout=120) for process in running] == [0, 0]
+    report = json.loads((tmp_path / '0' / 'train.json').read_text(encoding='utf-8'))
+    assert report['tokens_seen'] == 3 * 1280 * 2
+    assert not (tmp_path / '1' / 'train.json').exists()
+
+
+def test_processes_share_gradients_and_pace(tmp_path: Path) -> None:
+    group = trainer.Group(0, 2)
+    sums = iter([torch.tensor([4.0, 8.0, 2.0])])
+
+    def all_reduce(flat: torch.Tensor) -> None:
+        flat.copy_(next(sums))
+
+    tensors = [torch.zeros(2), torch.zeros(1, 1)]
+    with unittest.mock.patch.object(trainer.distributed, 'all_reduce', all_reduce):
+        group.add(tensors)
+    assert tensors[0].tolist() == [2.0, 4.0] and tensors[1].item() == 1.0
+
+
+def test_weights_in_quantised_training_are_those_of_the_file(
+    small_config: Path, tmp_path: Path
+) -> None:
+    torch.manual_seed(3)
+    model = Gemma4(ModelConfig.from_folder(small_config))
+    train_demo.save_shards(model, tmp_path)
+    out = tmp_path / 'file'
+    train_demo.main(['export', '--config', str(small_config), '--start', str(tmp_path),
+                     '--out', str(out)])
+    before = {name: p.detach().clone() for name, p in model.named_parameters()}
+    quantised = Quantised(model)
+    quantised.put_in()
+    held = load_model(out)
+    assert held.is_quantised
+    num_changed = 0
+    for name, parameter in model.named_parameters():
+        module = held.get_submodule(name.rpartition('.')[0])
+        stored = dense(module.packed, torch.float32) if hasattr(module, 'packed') else \
+            held.get_parameter(name).float()
+        assert torch.equal(parameter.detach(), stored), name
+        num_changed += not torch.equal(stored, before[name].bfloat16().float())
+    assert num_changed > 20
+    quantised.take_out()
+    assert all(torch.equal(p, before[name]) for name, p in model.named_parameters())
+
+
+def test_gradients_pass_straight_through_the_stored_weights(small_config: Path) -> None:
+    model = Gemma4(ModelConfig.from_folder(small_config))
+    quantised = Quantised(model)
+    weight = model.layers[0].mlp.down_proj.weight
+    before = weight.detach().clone()
+    quantised.put_in()
+    stored = weight.detach().clone()
+    (weight * weight).sum().backward()
+    quantised.take_out()
+    assert torch.equal(weight.grad, 2 * stored)
+    assert torch.equal(weight, before) and not torch.equal(weight, stored)
+
+
+def test_muon_steps_as_the_library_does() -> None:
+    torch.manual_seed(0)
+    shapes = [(8, 16), (16, 8), (8, 16), (12, 12)]
+    ours = [torch.nn.Parameter(torch.randn(shape)) for shape in shapes]
+    theirs = [torch.nn.Parameter(p.detach().clone()) for p in ours]
+    mine = BatchedMuon([{'params': ours, 'lr': 0.02}], weight_decay=0.1)
+    library = torch.optim.Muon(theirs, lr=0.02, weight_decay=0.1, adjust_lr_fn='match_rms_adamw')
+    for _ in range(3):
+        for a, b in zip(ours, theirs, strict=True):
+            a.grad = torch.randn(a.shape)
+            b.grad = a.grad.clone()
+        mine.step()
+        library.step()
+    for a, b in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(a, b, atol=2e-3, rtol=0)
+
+
+@pytest.mark.parametrize('num_steps', [1, 7, 100])
+def test_progress_ends_with_the_steps(num_steps: int) -> None:
+    pace = Pace(num_steps, 0, math.inf, trainer.Group())
+    progress, step = 0.0, 0
+    while not pace.is_over:
+        progress = pace.after(step, progress)
+        step += 1
+    assert step == num_steps and progress > 0.999
+
+
+def test_progress_ends_with_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr('demo_data.pace.time.monotonic', lambda: now[0])
+    pace = Pace(10**6, 0, 100.0, trainer.Group())
+    progress, step, seen = 0.0, 0, []
+    while not pace.is_over:
+        now[0] += 20.0 if step == 0 else 0.05 if step < 600 else 0.1
+        progress = pace.after(step, progress)
+        seen.append(progress)
+        step += 1
+    assert progress > 0.999 and 95.0 < now[0] < 103.0
+    assert seen == sorted(seen)
+
+
+def test_older_batches_fill_in_between_fresh_ones() -> None:
+    feed = Feed(Supply(1, 1, 1024), workers=0, repeats=3, seed=1)
+    batches = [feed.batch(step) for step in range(6)]
+    assert feed.num_fresh == 2
+    assert batches[1] is batches[2] is batches[0]
+    assert batches[3] is not batches[0]
+
+
+def test_workers_make_the_same_batches() -> None:
+    supply = Supply(1, 1, 1024, first=4, stride=2, held_out=1)
+    alone = Feed(supply, workers=0, repeats=1, seed=1)
+    helped = Feed(supply, workers=1, repeats=1, seed=1)
+    try:
+        for step in range(2):
+            assert (alone.batch(step).ids == helped.batch(step).ids).all()
+        assert (alone.held_out()[0].ids == helped.held_out()[0].ids).all()
+    finally:
+        helped.close()
+
+
+def test_the_curve_is_drawn(tmp_path: Path) -> None:
+    record = {'curve': [{'step': 0, 'loss': 9.0}, {'step': 5, 'held_out': {'all': 0.5}},
+                        {'step': 10, 'loss': 0.1}]}
+    (tmp_path / 'train.json').write_text(json.dumps(record), encoding='utf-8')
+    train_demo.main(['plot', str(tmp_path / 'train.json'), '--out', str(tmp_path / 'a.svg')])
+    root = xml.etree.ElementTree.parse(tmp_path / 'a.svg').getroot()
+    lines = [e.get('points').split() for e in root.iter() if e.tag.endswith('polyline')]
+    assert [len(points) for points in lines] == [2, 1]
+    assert lines[0] == ['60.0,24.0', '700.0,334.0']
+
+
 def test_export_names_and_types_are_a_gemma4_checkpoint(
     small_config: Path, tmp_path: Path
 ) -> None:
@@ -70,15 +229,10 @@ def test_export_names_and_types_are_a_gemma4_checkpoint(
     model = Gemma4(ModelConfig.from_folder(small_config))
     train_demo.save_shards(model, tmp_path, nbytes=300_000)
     assert len(list(tmp_path.glob('weights-*.safetensors'))) > 1
-    out = tmp_path / 'model.safetensors'
+    out = tmp_path / 'made'
     train_demo.main(['export', '--config', str(small_config), '--start', str(tmp_path),
-                     '--out', str(out)])
-    (tmp_path / 'config.json').write_text((small_config / 'config.json').read_text())
-    for file in tmp_path.glob('weights-*.safetensors'):
-        file.unlink()
-    from gemma_node.model.weights import load_model
-
-    loaded = load_model(tmp_path)
+                     '--out', str(out), '--recipe', 'bf16'])
+    loaded = load_model(out)
     for name, tensor in model.state_dict().items():
         found = loaded.state_dict()[name]
         assert found.dtype == torch.bfloat16
@@ -106,7 +260,7 @@ def test_packed_rows_compute_what_each_conversation_alone_does(small_config: Pat
     with torch.no_grad():
         hidden = packed(torch.from_numpy(rows.ids.astype('int64')), layout.positions,
                         dense_mask(layout, None), dense_mask(layout, config.sliding_window))
-        logits = model.head(hidden)
+        logits = model.head(model.norm(hidden))
     for tail, expected in zip(pack.tails, alone, strict=True):
         torch.testing.assert_close(
             logits[at:at + len(tail.ids)], expected, atol=1e-4, rtol=0)

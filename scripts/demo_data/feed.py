@@ -1,0 +1,139 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Batches of rows for training, made by worker processes while the device trains.
+
+Which chunks are made and, with a fixed number of repeats, the order they are used in depend on
+seeds and step numbers only. Knows no torch: the workers need none.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+import multiprocessing
+from multiprocessing.pool import IMapIterator
+from multiprocessing.pool import Pool
+import os
+from pathlib import Path
+import random
+from typing import Any
+from typing import cast
+
+from demo_data import packing
+
+HELD_OUT_SEED = 999_983
+PACKS_PER_CHUNK = 1000
+POOL_SIZE = 600
+# Fresh batches before older ones are used again, where these are used as needed.
+_FIRST_FRESH = 4
+
+_WRITER: list[Any] = []
+
+
+@dataclass(frozen=True)
+class Supply:
+    """What the workers of one process make: every `stride`-th chunk from `first` on."""
+
+    seed: int
+    rows: int
+    length: int
+    first: int = 0
+    stride: int = 1
+    held_out: int = 0
+    assets: Path = packing.ASSETS
+
+
+Job = tuple[Path, int, int, int, int]
+
+
+def make_chunk(job: Job) -> packing.Rows:
+    """Make one batch of rows; runs in a worker process."""
+    assets, seed, chunk, rows, length = job
+    if not _WRITER:
+        _WRITER.append(packing.load_writer(assets))
+    made, used = packing.draw_rows(
+        _WRITER[0], seed, chunk * PACKS_PER_CHUNK, rows, length)
+    if used > (chunk + 1) * PACKS_PER_CHUNK:
+        raise ValueError('a chunk used more packs than it may; make PACKS_PER_CHUNK larger')
+    return made
+
+
+class Feed:
+    """
+    The batches of one training process, step by step.
+
+    Of every `repeats` batches one is fresh, the others are drawn from the newest; with 0 an
+    older one is used whenever no fresh one is ready. Make it before the device is first used:
+    its workers are forks.
+    """
+
+    def __init__(self, supply: Supply, *, workers: int, repeats: int, seed: int) -> None:
+        self._repeats = repeats
+        self._seed = seed
+        self._pool: deque[packing.Rows] = deque(maxlen=POOL_SIZE)
+        self.num_fresh = 0
+        self._workers: Pool | None = None
+        held_out = [(supply.assets, HELD_OUT_SEED, i, supply.rows, supply.length)
+                    for i in range(supply.held_out)]
+        jobs = _jobs(supply)
+        if workers:
+            os.environ['TOKENIZERS_PARALLELISM'] = 'false'
+            context = multiprocessing.get_context('fork')
+            self._workers = context.Pool(workers, os.nice, (10,))
+            self._held_out = self._workers.map_async(make_chunk, held_out, chunksize=1)
+            self._fresh: Iterator[packing.Rows] = self._workers.imap(make_chunk, jobs)
+        else:
+            self._made = [make_chunk(job) for job in held_out]
+            self._fresh = map(make_chunk, jobs)
+
+    def held_out(self) -> Sequence[packing.Rows]:
+        """Return the batches that no training step sees."""
+        return self._made if self._workers is None else self._held_out.get()
+
+    def batch(self, step: int) -> packing.Rows:
+        """Return the batch of this step; steps must come in order."""
+        if self._repeats:
+            if self._pool and step % self._repeats:
+                return self._older(step)
+            return self._newest(next(self._fresh))
+        if self._workers is None or len(self._pool) < _FIRST_FRESH:
+            return self._newest(next(self._fresh))
+        try:
+            return self._newest(cast('IMapIterator[packing.Rows]', self._fresh).next(timeout=0))
+        except multiprocessing.TimeoutError:
+            return self._older(step)
+
+    def close(self) -> None:
+        """End the workers."""
+        if self._workers is not None:
+            self._workers.terminate()
+
+    def _newest(self, rows: packing.Rows) -> packing.Rows:
+        self.num_fresh += 1
+        self._pool.append(rows)
+        return rows
+
+    def _older(self, step: int) -> packing.Rows:
+        return random.Random(f'{self._seed}/{step}').choice(self._pool)
+
+
+def _jobs(supply: Supply) -> Iterator[Job]:
+    chunk = supply.first
+    while True:
+        yield supply.assets, supply.seed, chunk, supply.rows, supply.length
+        chunk += supply.stride
