@@ -64,6 +64,10 @@ GEOMETRIES: dict[str, dict[str, int]] = {
               'num_attention_heads': 4, 'num_key_value_heads': 2, 'head_dim': 64,
               'global_head_dim': 128, 'hidden_size_per_layer_input': 64, 'vocab_size': 262144,
               'num_kv_shared_layers': 4, 'sliding_window': 512, 'period': 6},
+    'tiny': {'hidden_size': 64, 'intermediate_size': 128, 'num_hidden_layers': 6,
+             'num_attention_heads': 4, 'num_key_value_heads': 2, 'head_dim': 32,
+             'global_head_dim': 64, 'hidden_size_per_layer_input': 64, 'vocab_size': 4096,
+             'num_kv_shared_layers': 2, 'sliding_window': 32, 'period': 3},
 }
 LOGIT_STD = 3.2
 # Every HEAVY_PERIOD-th row of the embedding is longer: under the softcap, Gaussian logits of one
