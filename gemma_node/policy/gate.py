@@ -63,16 +63,22 @@ class VerdictKind(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The gate's word on one call; `preempts` lists own goals to cancel before it is sent."""
+    """The gate's word on one call: own goals to cancel, and own goals to wait for, before it."""
 
     kind: VerdictKind
     mode: Mode
     code: ErrorCode = ErrorCode.NONE
     violations: tuple[str, ...] = ()
     preempts: tuple[str, ...] = ()
+    follows: tuple[str, ...] = ()
 
 
 Available = Callable[[ToolSpec], str]
+MAX_QUEUED = 8
+
+
+def _always(spec: ToolSpec) -> str:
+    return ''
 
 
 class Gate:
@@ -111,14 +117,18 @@ class Gate:
 
     def after(
         self, request: Request, calls: Sequence[Call], observations: Sequence[Observation], *,
-        now_s: float, available: Available = lambda spec: '',
+        now_s: float, available: Available = _always, foreign: Available = _always,
     ) -> list[Verdict]:
-        """Return a verdict for each call, in order; earlier calls hold their resources."""
+        """
+        Return a verdict for each call, in order; earlier calls hold their resources.
+
+        `available` says why a tool's server cannot be reached, `foreign` who else drives it.
+        """
         by_name = {observation.name: observation for observation in observations}
         verdicts: list[Verdict] = []
         claimed: set[str] = set()
         for call in calls:
-            verdict = self._judge(request, call, by_name, now_s, available)
+            verdict = self._judge(request, call, by_name, now_s, (available, foreign))
             spec = self._tools[request.robot].get(call.name)
             if spec is not None and verdict.kind is not VerdictKind.REFUSED:
                 shared = claimed & set(spec.resources)
@@ -139,6 +149,20 @@ class Gate:
         return [finding for requirement in spec.requires if requirement.during
                 for finding in check_requirement(requirement, by_name)]
 
+    def again(
+        self, robot: str, call: Call, observations: Sequence[Observation], *, now_s: float,
+        available: Available = _always, foreign: Available = _always,
+    ) -> Finding | None:
+        """Return why a call that was let through and then waited may not be sent any more."""
+        spec = self._tools[robot][call.name]
+        by_name = {observation.name: observation for observation in observations}
+        request = Request(id='', robot=robot, text='')
+        findings = self._static_findings(request, call, spec, by_name, now_s)
+        findings += _server_findings(spec, available, foreign)
+        if self.modes.of_tool(robot, spec.name, spec.mode) is Mode.SHADOW:
+            findings.append(Finding(ErrorCode.NOT_ALLOWED, f'{spec.name} is in shadow mode now'))
+        return findings[0] if findings else None
+
     def start(self, robot: str, call: Call, now_s: float) -> None:
         """Hold the resources of a call that is being sent."""
         spec = self._tools[robot][call.name]
@@ -156,7 +180,7 @@ class Gate:
 
     def _judge(
         self, request: Request, call: Call, inputs: Mapping[str, Observation], now_s: float,
-        available: Available,
+        servers: tuple[Available, Available],
     ) -> Verdict:
         robot_mode = self.modes.of_robot(request.robot)
         if call.name in BUILTINS:
@@ -177,7 +201,10 @@ class Gate:
             return _refuse(mode, [Finding(ErrorCode.RATE_LIMITED, too_soon)])
         if mode is Mode.SHADOW:
             return Verdict(kind=VerdictKind.WOULD_SEND, mode=mode)
-        return self._judge_sending(request.robot, spec, mode, available)
+        findings = _server_findings(spec, *servers)
+        if findings:
+            return _refuse(mode, findings)
+        return self._judge_sending(request.robot, spec, mode)
 
     def _static_findings(
         self, request: Request, call: Call, spec: ToolSpec, inputs: Mapping[str, Observation],
@@ -196,30 +223,36 @@ class Gate:
             findings += check_requirement(requirement, inputs)
         return findings
 
-    def _judge_sending(
-        self, robot: str, spec: ToolSpec, mode: Mode, available: Available
-    ) -> Verdict:
-        missing = available(spec)
-        if missing:
-            return _refuse(mode, [Finding(ErrorCode.SERVER_UNAVAILABLE, missing)])
-        busy = self.usage.conflicts(robot, frozenset(spec.resources))
-        if busy and spec.on_busy != 'preempt_own':
-            names = ', '.join(sorted({running.tool for running in busy}))
-            return _refuse(mode, [Finding(ErrorCode.RESOURCE_BUSY,
-                                          f'{spec.name} must wait: {names} is running')])
+    def _judge_sending(self, robot: str, spec: ToolSpec, mode: Mode) -> Verdict:
         kind = VerdictKind.SENT if mode is Mode.AUTO else VerdictKind.NEEDS_APPROVAL
-        return Verdict(kind=kind, mode=mode, preempts=tuple(run.call_id for run in busy))
+        busy = self.usage.conflicts(robot, frozenset(spec.resources))
+        ids = tuple(running.call_id for running in busy)
+        if not busy or spec.on_busy == 'preempt_own':
+            return Verdict(kind=kind, mode=mode, preempts=ids)
+        names = ', '.join(sorted({running.tool for running in busy}))
+        if spec.on_busy == 'queue' and len(busy) <= MAX_QUEUED:
+            return Verdict(kind=kind, mode=mode, follows=ids)
+        queued = f', and {len(busy) - 1} more wait' if spec.on_busy == 'queue' else ''
+        return _refuse(mode, [Finding(
+            ErrorCode.RESOURCE_BUSY, f'{spec.name} must wait: {names} is running{queued}')])
 
 
 def withdraw(verdict: Verdict, code: ErrorCode, sentence: str) -> Verdict:
     """Return the verdict as refused, for a reason found after the gate."""
     return replace(verdict, kind=VerdictKind.REFUSED, code=code,
-                   violations=(*verdict.violations, sentence), preempts=())
+                   violations=(*verdict.violations, sentence), preempts=(), follows=())
 
 
 def kind_of(spec: ToolSpec | None) -> CallKind:
     """Return what a call drives; builtins and unknown tools drive nothing."""
     return CallKind.NONE if spec is None else CallKind(spec.kind)
+
+
+def _server_findings(spec: ToolSpec, available: Available, foreign: Available) -> list[Finding]:
+    if missing := available(spec):
+        return [Finding(ErrorCode.SERVER_UNAVAILABLE, missing)]
+    other = foreign(spec)
+    return [Finding(ErrorCode.RESOURCE_BUSY, other)] if other else []
 
 
 def _refuse(mode: Mode, findings: Sequence[Finding]) -> Verdict:

@@ -31,6 +31,19 @@ class Modes:
         self._node = settings.mode
         self._robots = {robot.name: robot.mode for robot in settings.robots}
         self._tools: dict[tuple[str, str], Mode] = {}
+        self._disarmed: dict[str, str] = {}
+
+    def disarm(self, robot: str, reason: str) -> None:
+        """Hold a robot in SHADOW until `rearm`; the first reason stays."""
+        self._disarmed.setdefault(robot, reason)
+
+    def rearm(self, robot: str) -> None:
+        """Let a robot have its own mode again."""
+        self._disarmed.pop(robot, None)
+
+    def disarmed(self, robot: str) -> str:
+        """Return why a robot is held in SHADOW, '' when it is not."""
+        return self._disarmed.get(robot, '')
 
     def set(self, mode: Mode, *, robot: str = '', tool: str = '') -> None:
         """Set the node's mode, a robot's, or a tool's ('' as robot: that of every robot)."""
@@ -43,7 +56,9 @@ class Modes:
             self._node = mode
 
     def of_robot(self, robot: str) -> Mode:
-        """Return the lower of node and robot."""
+        """Return the lower of node and robot, SHADOW while disarmed."""
+        if robot in self._disarmed:
+            return Mode.SHADOW
         return min(self._node, self._robots[robot])
 
     def of_tool(self, robot: str, tool: str, most: Mode) -> Mode:

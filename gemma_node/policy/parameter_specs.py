@@ -127,6 +127,8 @@ NODE_PARAMETERS = (
           'for the age [s].', minimum=0.0, maximum=3600.0),
     _spec('server_timeout', 2.0, 'Longest wait for an action server to accept a goal [s].',
           minimum=0.05, maximum=600.0),
+    _spec('server_silence', 5.0, 'An action server that runs a goal and gives no sign of life '
+          'this long is given up; 0: never [s].', minimum=0.0, maximum=600.0),
     _spec('on_engine_lost', 'cancel', 'What happens to running goals when the worker dies.',
           choices=('cancel', 'keep')),
     _spec('on_time_jump', 'reset', 'Sessions when ROS time jumps back.',

@@ -118,6 +118,7 @@ class NodeSettings:
     follow_up_text: str = 'The tool finished. What next?'
     stamp_tolerance_s: float = 5.0
     server_timeout_s: float = 2.0
+    server_silence_s: float = 5.0
     on_engine_lost: str = 'cancel'
     on_time_jump: str = 'reset'
     lock: str = ''
@@ -204,6 +205,7 @@ def _node_settings(value: dict[str, Any]) -> NodeSettings:
         deadline_s=value['deadline'], decision_lifetime_s=value['decision_lifetime'],
         max_steps=value['max_steps'], follow_up_text=value['follow_up_text'],
         stamp_tolerance_s=value['stamp_tolerance'], server_timeout_s=value['server_timeout'],
+        server_silence_s=value['server_silence'],
         on_engine_lost=value['on_engine_lost'], on_time_jump=value['on_time_jump'],
         lock=value['lock'], lock_timeout_s=value['lock_timeout'],
         status_period_s=value['status_period'], autostart=value['autostart'],

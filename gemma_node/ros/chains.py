@@ -40,7 +40,7 @@ from gemma_node.ros.goals import Goal
 MAX_UNREAD = 16
 MAX_CONVERSATIONS = 256
 # A goal that a person, a lock or a newer call ended is not a reason to ask on.
-_ASKS_ON = ('', 'timeout', 'condition')
+_ASKS_ON = ('', 'timeout', 'condition', 'silent')
 
 
 @dataclass(slots=True, kw_only=True)

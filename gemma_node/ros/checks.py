@@ -89,7 +89,7 @@ def _check_inputs(node: Node, robot: RobotConfig, specs: Mapping[str, ToolSpec])
             _check_field(f"trigger 'robots.{robot.name}.trigger.{trigger.name}'", trigger.input,
                          trigger.field, types)
     for spec in specs.values():
-        if spec.kind is CallKind.ACTION:
+        if spec.kind is not CallKind.NONE:
             interface_class(spec.interface_type)
         for requirement in spec.requires:
             if requirement.input not in types:

@@ -167,7 +167,7 @@ def _finite(value: Any) -> Any:
 
 
 def _arguments(call: Call, spec: ToolSpec | None) -> Iterator[Argument]:
-    units = {rule.name: rule.unit for rule in spec.arguments} if spec else {}
+    units = {rule.name: rule.unit for rule in spec.shown} if spec else {}
     properties = spec.declaration.parameters.get('properties', {}) if spec else {}
     for name, value in _flat(call.arguments):
         top = name.split('.', 1)[0]

@@ -40,6 +40,8 @@ _CANCELED_BY = {
     'model': 'canceled by your stop',
     'shutdown': 'canceled: the node stops',
     'engine_lost': 'canceled: the model was restarted',
+    'taken_over': 'canceled: the operator took over',
+    'silent': 'canceled: its server is silent',
 }
 
 
@@ -53,6 +55,23 @@ def result_ending(goal: Goal, status: int, result: Any) -> Ending:
         ending.server_code = code
         ending.server_name = _constant_name(type(result), code)
     return ending
+
+
+def done_ending(goal: Goal) -> Ending:
+    """Return the ending of what this node did itself."""
+    return Ending(state=ToolEvent.STATE_SUCCEEDED, text=done_text(goal.spec.result, {}))
+
+
+def unheard_ending(goal: Goal, why: str) -> Ending:
+    """Return the ending of a stream that lost its subscribers."""
+    return Ending(state=ToolEvent.STATE_ABORTED, code=ErrorCode.SERVER_UNAVAILABLE,
+                  message=why, text='failed: nobody listens any more')
+
+
+def outdated_ending(code: ErrorCode, why: str) -> Ending:
+    """Return the ending of a call that waited for another, and may not be sent any more."""
+    return Ending(state=ToolEvent.STATE_EXPIRED, code=code, message=f'not sent: {why}',
+                  text=failed_text('not sent', why))
 
 
 def canceled_ending(goal: Goal) -> Ending:
@@ -94,6 +113,15 @@ def orphaned_ending(goal: Goal, why: str) -> Ending:
         text='cancel is not confirmed; it may still be moving')
 
 
+def orphaned_before(waiting: Goal, ended: Goal) -> Ending:
+    """Return the ending of a call that was never sent: the goal before it may still run."""
+    ending = canceled_ending(waiting)
+    ending.message = (f'not sent: the cancel of {ended.call.name} is not confirmed, the robot '
+                      'may still be moving')
+    ending.text = 'not sent: the earlier call may still be moving'
+    return ending
+
+
 def expired_ending(goal: Goal) -> Ending:
     """Return the ending of a call that nobody approved in time."""
     return Ending(
@@ -105,8 +133,12 @@ def expired_ending(goal: Goal) -> Ending:
 def _by_status(goal: Goal, status: int, plain: dict[str, Any]) -> Ending:
     rule = goal.spec.result
     why = ' '.join(str(plain.get('error_msg') or '').split())[:MAX_CHARACTERS]
-    if status == GoalStatus.STATUS_CANCELED:
-        return canceled_ending(goal)
+    if status == GoalStatus.STATUS_CANCELED or (
+            goal.cause == 'taken_over' and status == GoalStatus.STATUS_ABORTED):
+        ending = canceled_ending(goal)
+        if status == GoalStatus.STATUS_ABORTED:
+            ending.state = ToolEvent.STATE_ABORTED
+        return ending
     if status == GoalStatus.STATUS_SUCCEEDED and is_success(goal.spec, plain):
         return Ending(state=ToolEvent.STATE_SUCCEEDED, text=done_text(rule, plain))
     return Ending(

@@ -46,6 +46,7 @@ from gemma_node.policy.gate import STOP
 from gemma_node.policy.gate import Verdict
 from gemma_node.policy.gate import VerdictKind
 from gemma_node.policy.gate import withdraw
+from gemma_node.policy.limits import Finding
 from gemma_node.policy.settings import NodeSettings
 from gemma_node.ros.chains import Chain
 from gemma_node.ros.chains import Chains
@@ -263,8 +264,11 @@ class Flow:
         verdicts: list[Verdict] = []
         goals: list[Goal | None] = []
         if robot is not None and answer.calls:
-            verdicts = self._judge(opened, answer.calls, robot)
-            goals, verdicts = self._build_goals(request, answer.calls, verdicts, robot)
+            observations = robot.inputs.snapshot(
+                self._now_ns(), self.settings.stamp_tolerance_s)
+            verdicts = self._judge(opened, answer.calls, robot, observations)
+            goals, verdicts = self._build_goals(
+                request, answer.calls, verdicts, robot, observations)
             answer = _with_refusal(answer, verdicts)
         sent = [call.id for call, verdict in zip(answer.calls, verdicts, strict=False)
                 if verdict.kind in (VerdictKind.SENT, VerdictKind.NEEDS_APPROVAL)]
@@ -279,19 +283,35 @@ class Flow:
             opened.origin.on_decision(decision, has_open_calls=bool(sent))
         for call, verdict, goal in zip(answer.calls, verdicts, goals, strict=False):
             if goal is not None and verdict.kind is VerdictKind.SENT:
-                self._dispatch.send(goal, verdict.preempts)
+                self._dispatch.send(goal, verdict.preempts, verdict.follows)
             elif goal is not None and verdict.kind is VerdictKind.NEEDS_APPROVAL:
                 self._dispatch.await_approval(goal)
             elif call.name == STOP:
                 self._stop(request, call, cause)
 
-    def _judge(self, opened: Open, calls: Sequence[Call], robot: Robot) -> list[Verdict]:
+    def recheck(self, goal: Goal) -> Finding | None:
+        """Return why a call that waited may not be sent any more."""
+        robot = self._robots[goal.robot]
+        namespace = robot.config.namespace
+        if not self.is_active:
+            return Finding(ErrorCode.NOT_ACTIVE, self.not_active_reason)
+        return self._gate.again(
+            goal.robot, goal.call,
+            robot.inputs.snapshot(self._now_ns(), self.settings.stamp_tolerance_s),
+            now_s=time.monotonic(),
+            available=lambda spec: self._dispatch.unavailable(namespace, spec),
+            foreign=lambda spec: self._dispatch.foreign(namespace, spec))
+
+    def _judge(
+        self, opened: Open, calls: Sequence[Call], robot: Robot,
+        observations: tuple[Observation, ...],
+    ) -> list[Verdict]:
         now_s = time.monotonic()
-        observations = robot.inputs.snapshot(self._now_ns(), self.settings.stamp_tolerance_s)
         namespace = robot.config.namespace
         verdicts = self._gate.after(
             opened.request, calls, observations, now_s=now_s,
-            available=lambda spec: self._dispatch.unavailable(namespace, spec))
+            available=lambda spec: self._dispatch.unavailable(namespace, spec),
+            foreign=lambda spec: self._dispatch.foreign(namespace, spec))
         code, sentence = ErrorCode.NONE, ''
         if opened.is_canceled:
             code, sentence = ErrorCode.CANCELED, 'the request was canceled'
@@ -305,7 +325,8 @@ class Flow:
                 for call, verdict in zip(calls, verdicts, strict=True)]
 
     def _build_goals(
-        self, request: Request, calls: Sequence[Call], verdicts: list[Verdict], robot: Robot
+        self, request: Request, calls: Sequence[Call], verdicts: list[Verdict], robot: Robot,
+        observations: tuple[Observation, ...],
     ) -> tuple[list[Goal | None], list[Verdict]]:
         goals: list[Goal | None] = []
         judged: list[Verdict] = []
@@ -314,7 +335,8 @@ class Flow:
             goal = None
             if spec is not None and not spec.is_builtin:
                 try:
-                    goal = self._outbox.goal(request, call, spec, robot.config.namespace)
+                    goal = self._outbox.goal(
+                        request, call, spec, robot.config.namespace, observations)
                 except RequestError as error:
                     verdict = withdraw(verdict, error.code, str(error))
             goals.append(goal)

@@ -40,7 +40,7 @@ class Phase(Enum):
     """Where a call stands between its Decision and its terminal event."""
 
     APPROVAL = 'waiting for approval'
-    WAITING = 'waiting for preempted goals'
+    WAITING = 'waiting for other goals to end'
     SENDING = 'waiting for the server'
     RUNNING = 'running'
     CANCELING = 'canceling'
@@ -51,7 +51,11 @@ CAUSE_CODES = {
     'timeout': ErrorCode.GOAL_TIMEOUT,
     'lock': ErrorCode.LOCKED,
     'condition': ErrorCode.LIMIT_EXCEEDED,
+    'taken_over': ErrorCode.OPERATOR_TOOK_OVER,
+    'silent': ErrorCode.SERVER_UNAVAILABLE,
 }
+# What ToolEvent.cause says where it is less than what is known here.
+_TOLD_CAUSES = {'taken_over': 'operator'}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -69,21 +73,27 @@ class Ending:
 
 @dataclass(slots=True, kw_only=True)
 class Goal:
-    """One call on its way; written by dispatch only. Times on a steady clock."""
+    """
+    One call on its way; written by dispatch and its transports. Times on a steady clock.
+
+    `target` is what the message is made of when it is sent, `fields` the same as shown.
+    """
 
     robot: str
     decision_id: str
     call: Call
     spec: ToolSpec
     interface_name: str
-    message: Any
+    message: Any = None
+    target: Mapping[str, Any] = field(default_factory=dict)
     fields: Mapping[str, Any] = field(default_factory=dict)
     phase: Phase = Phase.SENDING
     waits_for: set[str] = field(default_factory=set)
     handle: Any = None
+    waiting_s: float = math.nan
     sent_s: float = math.nan
     cancel_s: float = math.nan
-    asked_again_s: float = math.nan
+    asked_again_s: float = -math.inf
     server_seen_s: float = -math.inf
     cause: str = ''
     told_s: float = -math.inf
@@ -96,7 +106,7 @@ class Goal:
             robot=self.robot, decision_id=uuid_message(self.decision_id),
             call_id=uuid_message(self.call.id), name=self.call.name,
             interface_name=self.interface_name, state=state, elapsed=elapsed_s,
-            progress=math.nan, cause=self.cause)
+            progress=math.nan, cause=_TOLD_CAUSES.get(self.cause, self.cause))
 
     def feedback_event(self, feedback: Mapping[str, Any], now_s: float) -> ToolEvent | None:
         """Return the event for a feedback, None while the tool's period has not passed."""
@@ -112,6 +122,15 @@ class Goal:
         event.detail_json = _shown(feedback, rule.show)
         if isinstance(value, (int, float)):
             event.progress = self._progress(float(value))
+        return event
+
+    def progress_event(self, fraction: float, now_s: float) -> ToolEvent | None:
+        """Return the event for a known progress, None while the tool's period has not passed."""
+        if now_s - max(self.told_s, self.sent_s) < self.spec.feedback.period_s:
+            return None
+        self.told_s = now_s
+        event = self.event(ToolEvent.STATE_EXECUTING, now_s)
+        event.progress = fraction
         return event
 
     def end_event(self, ending: Ending, now_s: float) -> ToolEvent:
@@ -136,7 +155,9 @@ class Goal:
 
 
 def _shown(values: Mapping[str, Any], names: Iterable[str]) -> str:
-    return as_json({name: _bounded(lookup(values, name)) for name in names})
+    """Return the fields named that there are: results differ between versions of a package."""
+    found = {name: lookup(values, name) for name in names}
+    return as_json({name: _bounded(value) for name, value in found.items() if value is not None})
 
 
 def _bounded(value: Any) -> Any:

@@ -52,6 +52,7 @@ from gemma_node.ros.messages import to_plain
 from gemma_node.ros.names import DECISIONS
 from gemma_node.ros.names import LATCHED
 from gemma_node.ros.robots import Robot
+from gemma_node.tools.keep import kept_values
 from gemma_node.tools.overlay import to_message
 from gemma_node.tools.spec import ToolSpec
 
@@ -82,17 +83,19 @@ class Outbox:
         self._info = node.create_publisher(
             RuntimeInfo, '~/info', LATCHED, qos_overriding_options=overrides)
 
-    def goal(self, request: Request, call: Call, spec: ToolSpec, namespace: str) -> Goal:
-        """Return the goal a call stands for, or raise RequestError SCHEMA_VIOLATION."""
-        plain = to_message(spec, call.arguments, frame_prefix=f'{namespace.strip("/")}/')
-        message = None
-        if spec.interface_type.split('/')[1:2] == ['action']:
-            message = fill(self._dispatch.goal_type(spec)(), plain,
-                           now=self._node.get_clock().now().to_msg())
-            plain = to_plain(message)
+    def goal(
+        self, request: Request, call: Call, spec: ToolSpec, namespace: str,
+        observations: Sequence[Observation],
+    ) -> Goal:
+        """Return the goal a call stands for, or raise RequestError saying what does not fit."""
+        prefix = f'{namespace.strip("/")}/'
+        target = to_message(spec, call.arguments, frame_prefix=prefix,
+                            kept=kept_values(spec, observations, frame_prefix=prefix))
+        message = fill(self._dispatch.message_type(namespace, spec)(), target,
+                       now=self._node.get_clock().now().to_msg())
         return Goal(robot=request.robot, decision_id=request.id, call=call, spec=spec,
                     interface_name=self._dispatch.interface_name(namespace, spec),
-                    message=message, fields=plain)
+                    target=target, fields=to_plain(message))
 
     def decision(
         self, request: Request, answer: Answer, observations: tuple[Observation, ...],

@@ -44,7 +44,9 @@ from gemma_node.ros.checks import check_settings
 from gemma_node.ros.conversions import request_of
 from gemma_node.ros.diagnostics import Diagnostics
 from gemma_node.ros.dispatch import Dispatch
+from gemma_node.ros.dispatch import DispatchHandlers
 from gemma_node.ros.flow import Flow
+from gemma_node.ros.goals import Goal
 from gemma_node.ros.guard import CallbackGuard
 from gemma_node.ros.names import LOCK
 from gemma_node.ros.names import REQUEST_BURST
@@ -96,6 +98,11 @@ class Runtime:
         self._specs = {robot.name: specs_of(robot, self._catalogue.tools)
                        for robot in settings.robots}
         check_settings(node, settings, self._specs)
+        for sentence in self._catalogue.warnings:
+            node.get_logger().warning(f'tools file: {sentence}')
+        if self._catalogue.checked_after:
+            node.get_logger().info('checked after the grammar: '
+                                   + ', '.join(self._catalogue.checked_after))
         self._robots: dict[str, Robot] = {}
         self._entities: list[Any] = []
         self._timers: tuple[Any, ...] = ()
@@ -110,9 +117,14 @@ class Runtime:
         node, settings, guard = self._node, self._settings, self._guard
         self.diagnostics = self._keep(Diagnostics(node, self._specs))
         self.dispatch = self._keep(Dispatch(
-            node, self.gate, guard, server_timeout_s=settings.server_timeout_s,
-            publish=lambda event: self._outbox.publish_event(event),
-            on_end=lambda goal, ending, event: self.flow.on_goal_end(goal, ending, event)))
+            node, self.gate, guard,
+            DispatchHandlers(
+                publish=lambda event: self._outbox.publish_event(event),
+                on_end=lambda goal, ending, event: self.flow.on_goal_end(goal, ending, event),
+                recheck=lambda goal: self.flow.recheck(goal),
+                on_taken_over=self._take_over),
+            server_timeout_s=settings.server_timeout_s,
+            server_silence_s=settings.server_silence_s))
         self._outbox = self._keep(Outbox(
             node, self.dispatch, self.gate.modes, self.diagnostics.record))
         handlers = RobotHandlers(command=self._take_command, lock=self._take_lock,
@@ -227,6 +239,14 @@ class Runtime:
         for name in self._robots:
             if self.dispatch.running(name) and self.gate.locks.reason(name, now_s):
                 self.dispatch.cancel('lock', robot=name)
+
+    def _take_over(self, goal: Goal) -> None:
+        """Hold the robot in SHADOW, because somebody else drives it now."""
+        reason = f'another client sent a goal to {goal.interface_name}'
+        self.gate.modes.disarm(goal.robot, reason)
+        self._node.get_logger().warning(
+            f"robot '{goal.robot}' is in shadow mode until it is re-armed: {reason}")
+        self._publish_catalogues()
 
     def _tick(self) -> None:
         self._enforce_locks()

@@ -23,16 +23,15 @@ and check the types where they can be read.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import asdict
 from dataclasses import dataclass
 import hashlib
 import json
-import math
 from pathlib import Path
 import re
-from typing import Any
 
 from gemma_node.core import CallKind
 from gemma_node.core import Mode
@@ -46,15 +45,18 @@ from gemma_node.tools.call_format import CallTokens
 from gemma_node.tools.interface_schema import InterfaceSource
 from gemma_node.tools.interface_schema import is_interface_type
 from gemma_node.tools.lark import write_grammar
+from gemma_node.tools.rules import absent_fields
+from gemma_node.tools.rules import read_examples
+from gemma_node.tools.rules import read_feedback
+from gemma_node.tools.rules import read_inside
+from gemma_node.tools.rules import read_requires
+from gemma_node.tools.rules import read_result
+from gemma_node.tools.rules import seconds
 from gemma_node.tools.spec import ArgumentRule
-from gemma_node.tools.spec import Condition
-from gemma_node.tools.spec import FeedbackRule
-from gemma_node.tools.spec import Inside
-from gemma_node.tools.spec import Requirement
-from gemma_node.tools.spec import ResultRule
 from gemma_node.tools.spec import ToolSpec
+from gemma_node.tools.stream import longest
+from gemma_node.tools.stream import read_stream
 from gemma_node.tools.validate import is_name
-from gemma_node.tools.validate import validate_call
 from gemma_node.tools.yaml_reader import read_yaml
 from gemma_node.tools.yaml_reader import YamlNode
 
@@ -65,7 +67,7 @@ DEFAULT_KEYS = ('mode', 'timeout', 'cancel_timeout', 'approval_timeout', 'rate_l
 KINDS = {'action': ('action', CallKind.ACTION), 'service': ('srv', CallKind.SERVICE),
          'topic': ('msg', CallKind.TOPIC)}
 TOOL_KEYS = (*KINDS, *DEFAULT_KEYS, 'name', 'description', 'arguments', 'resources', 'idempotent',
-             'requires', 'inside', 'feedback', 'result', 'examples')
+             'requires', 'inside', 'feedback', 'result', 'examples', 'stream', 'limits')
 MODES = ('shadow', 'approve', 'auto')
 ON_BUSY = ('reject', 'preempt_own', 'queue')
 ON_TAKEN_OVER = ('yield', 'ignore')
@@ -98,11 +100,16 @@ _TOPIC_NAME = re.compile(r'/?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catalogue:
-    """All tools of a file, builtins last; `digest` is sha256 over everything it says."""
+    """
+    All tools of a file, builtins last; `digest` is sha256 over everything it says.
+
+    `warnings` say what of the file has no effect with the interfaces that are installed here.
+    """
 
     tools: tuple[ToolSpec, ...]
     resources: tuple[str, ...]
     digest: str
+    warnings: tuple[str, ...] = ()
 
     @property
     def by_name(self) -> dict[str, ToolSpec]:
@@ -120,7 +127,6 @@ class Catalogue:
             tool.declaration for tool in self.tools
             if tool.is_builtin or not names or tool.name in names
         )
-
 
     @property
     def checked_after(self) -> tuple[str, ...]:
@@ -146,7 +152,17 @@ def load_catalogue(path: Path | str, interfaces: InterfaceSource | None = None) 
     ]
     tools += _read_builtins(entries.get('builtins'))
     return Catalogue(
-        tools=tuple(tools), resources=resources, digest=_digest_of(resources, tools))
+        tools=tuple(tools), resources=resources, digest=_digest_of(resources, tools),
+        warnings=tuple(_warnings(tools, interfaces)))
+
+
+def _warnings(tools: Sequence[ToolSpec], interfaces: InterfaceSource) -> Iterator[str]:
+    for tool in tools:
+        if tool.kind not in (CallKind.ACTION, CallKind.SERVICE):
+            continue
+        for field in absent_fields(tool.result, tool.interface_type, interfaces):
+            yield (f'{tool.name}: the result of {tool.interface_type} has no field {field!r} '
+                   'here; what the file says of it is skipped')
 
 
 def _digest_of(resources: Sequence[str], tools: Sequence[ToolSpec]) -> str:
@@ -155,6 +171,9 @@ def _digest_of(resources: Sequence[str], tools: Sequence[ToolSpec]) -> str:
         for rule in tool['arguments']:
             # Known only where the interface is installed; the rule is the same without.
             del rule['field_type'], rule['shape']
+        if tool['stream'] is None:
+            # So that files without streams keep the digests that decisions were audited with.
+            del tool['stream']
     text = json.dumps([FILE_VERSION, list(resources), content], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -201,14 +220,21 @@ def _read_tool(
             raise node.error(f'the key {key} is missing')
     kind, interface_type = _read_kind(node, entries)
     arguments = read_arguments(entries.get('arguments'), interface_type, interfaces)
+    _check_parts(kind, entries)
+    stream = read_stream(entries.get('stream'), entries.get('limits'), arguments)
+    duration = stream.duration if stream is not None else None
     declaration = ToolDeclaration(
         name=name, description=entries['description'].text(),
-        parameters=parameters_of(arguments))
+        parameters=parameters_of(arguments if duration is None else (*arguments, duration)))
     try:
         _checked_after((declaration,))
     except GrammarError as error:
         raise node.error(str(error)) from error
     settings = {**defaults, **entries}
+    timeout_s = seconds(settings, 'timeout', 60.0)
+    if stream is not None and longest(stream) >= timeout_s:
+        raise entries['stream'].error(
+            f'lasts up to {longest(stream):g} s, but the timeout is {timeout_s:g} s')
     return ToolSpec(
         name=name,
         description=declaration.description,
@@ -218,20 +244,21 @@ def _read_tool(
         interface_name=_read_interface_name(entries['name']),
         arguments=arguments,
         mode=Mode[_choice(settings, 'mode', MODES).upper()],
-        approval_timeout_s=_seconds(settings, 'approval_timeout', 20.0),
+        approval_timeout_s=seconds(settings, 'approval_timeout', 20.0),
         resources=_read_resources(entries.get('resources'), resources),
         on_busy=_choice(settings, 'on_busy', ON_BUSY),
         on_taken_over=_choice(settings, 'on_taken_over', ON_TAKEN_OVER),
-        timeout_s=_seconds(settings, 'timeout', 60.0),
-        cancel_timeout_s=_seconds(settings, 'cancel_timeout', 3.0),
+        timeout_s=timeout_s,
+        cancel_timeout_s=seconds(settings, 'cancel_timeout', 3.0),
         rate_limit_hz=_not_negative(settings, 'rate_limit'),
         cooldown_s=_not_negative(settings, 'cooldown'),
         idempotent='idempotent' in entries and entries['idempotent'].boolean(),
-        requires=_read_requires(entries.get('requires')),
-        inside=_read_inside(entries.get('inside'), declaration),
-        feedback=_read_feedback(entries.get('feedback')),
-        result=_read_result(entries.get('result'), interface_type, interfaces),
-        examples=_read_examples(entries.get('examples'), declaration),
+        requires=read_requires(entries.get('requires')),
+        inside=read_inside(entries.get('inside'), declaration),
+        feedback=read_feedback(entries.get('feedback')),
+        result=read_result(entries.get('result'), interface_type, interfaces),
+        examples=read_examples(entries.get('examples'), declaration),
+        stream=stream,
     )
 
 
@@ -246,6 +273,17 @@ def _read_kind(node: YamlNode, entries: Mapping[str, YamlNode]) -> tuple[CallKin
         raise entries[named[0]].error(
             f'{interface_type!r} is no type like package/{folder}/Name')
     return kind, interface_type
+
+
+def _check_parts(kind: CallKind, entries: Mapping[str, YamlNode]) -> None:
+    """Refuse parts that this kind of interface does not have."""
+    owners = {'feedback': (CallKind.ACTION,), 'stream': (CallKind.TOPIC,),
+              'limits': (CallKind.TOPIC,), 'result': (CallKind.ACTION, CallKind.SERVICE)}
+    for key, kinds in owners.items():
+        if key in entries and kind not in kinds:
+            names = ' and '.join(f'{owner.name.lower()}s' for owner in kinds)
+            raise entries[key].error(
+                f'only {names} have {key}; this is of kind {kind.name.lower()}')
 
 
 def _read_interface_name(node: YamlNode) -> str:
@@ -267,148 +305,5 @@ def _choice(settings: Mapping[str, YamlNode], key: str, choices: Sequence[str]) 
     return settings[key].choice(choices) if key in settings else choices[0]
 
 
-def _seconds(settings: Mapping[str, YamlNode], key: str, default: float) -> float:
-    return float(settings[key].number(above=0.0, maximum=86400.0)) if key in settings else default
-
-
 def _not_negative(settings: Mapping[str, YamlNode], key: str) -> float:
     return float(settings[key].number(minimum=0.0, maximum=86400.0)) if key in settings else 0.0
-
-
-def _read_requires(node: YamlNode | None) -> tuple[Requirement, ...]:
-    if node is None:
-        return ()
-    return tuple(_read_requirement(item) for item in node.sequence())
-
-
-def _read_requirement(node: YamlNode) -> Requirement:
-    entries = node.mapping(('input', 'max_age', 'field', 'above', 'below', 'equals', 'otherwise',
-                            'during'))
-    if 'input' not in entries:
-        raise node.error('the key input is missing: the name of an observation')
-    tests = [key for key in ('above', 'below', 'equals') if key in entries]
-    if bool(tests) != ('field' in entries):
-        raise node.error('field and one of above, below, equals belong together')
-    if not tests and 'max_age' not in entries:
-        raise node.error('requires nothing; give max_age, or field with above, below or equals')
-    above = entries['above'].number() if 'above' in entries else None
-    below = entries['below'].number() if 'below' in entries else None
-    if above is not None and below is not None and above >= below:
-        raise node.error(f'above {above} and below {below} leave no value')
-    return Requirement(
-        input=entries['input'].text(),
-        max_age_s=_seconds(entries, 'max_age', math.inf),
-        field=entries['field'].text() if 'field' in entries else '',
-        above=above,
-        below=below,
-        has_equals='equals' in entries,
-        equals=entries['equals'].plain() if 'equals' in entries else None,
-        otherwise=entries['otherwise'].text() if 'otherwise' in entries else '',
-        during='during' in entries and entries['during'].boolean(),
-    )
-
-
-def _read_inside(node: YamlNode | None, declaration: ToolDeclaration) -> Inside | None:
-    if node is None:
-        return None
-    entries = node.mapping(('polygon', 'x', 'y'))
-    for key in ('polygon', 'x', 'y'):
-        if key not in entries:
-            raise node.error(f'the key {key} is missing')
-    properties = declaration.parameters['properties']
-    numbers = [name for name, schema in properties.items()
-               if schema['type'] in ('number', 'integer')]
-    corners = []
-    for corner in entries['polygon'].sequence():
-        values = corner.sequence()
-        if len(values) != 2:
-            raise corner.error('a corner is [x, y]')
-        corners.append((float(values[0].number()), float(values[1].number())))
-    if len(corners) < 3:
-        raise entries['polygon'].error(f'a polygon has at least 3 corners, found {len(corners)}')
-    return Inside(polygon=tuple(corners), x=entries['x'].choice(numbers),
-                  y=entries['y'].choice(numbers))
-
-
-def _read_feedback(node: YamlNode | None) -> FeedbackRule:
-    if node is None:
-        return FeedbackRule()
-    entries = node.mapping(('progress', 'show', 'period'))
-    show = entries['show'].texts() if 'show' in entries else ()
-    period_s = _seconds(entries, 'period', 1.0)
-    if 'progress' not in entries:
-        return FeedbackRule(show=show, period_s=period_s)
-    progress = entries['progress'].mapping(('field', 'from', 'to'))
-    for key in ('field', 'from', 'to'):
-        if key not in progress:
-            raise entries['progress'].error(f'the key {key} is missing')
-    start = math.nan
-    if isinstance(progress['from'].value, str):
-        progress['from'].choice(('first',))
-    else:
-        start = float(progress['from'].number())
-    return FeedbackRule(
-        show=show, period_s=period_s, progress_field=progress['field'].text(),
-        progress_from=start, progress_to=float(progress['to'].number()))
-
-
-def _read_result(
-    node: YamlNode | None, interface_type: str, interfaces: InterfaceSource,
-) -> ResultRule:
-    if node is None:
-        return ResultRule()
-    entries = node.mapping(('show', 'success'))
-    show = entries['show'].texts() if 'show' in entries else ()
-    if 'success' not in entries:
-        return ResultRule(show=show)
-    success = entries['success'].mapping(('field', 'equals', 'any', 'all'))
-    groups = [key for key in ('any', 'all') if key in success]
-    if groups and len(success) > 1:
-        raise entries['success'].error('give field and equals, or any, or all')
-    nodes = success[groups[0]].sequence() if groups else [entries['success']]
-    return ResultRule(
-        show=show, needs_all=groups != ['any'],
-        success=tuple(_read_condition(item, interface_type, interfaces) for item in nodes))
-
-
-def _read_condition(
-    node: YamlNode, interface_type: str, interfaces: InterfaceSource,
-) -> Condition:
-    entries = node.mapping(('field', 'equals'))
-    if len(entries) != 2:
-        raise node.error('needs field and equals')
-    value = entries['equals'].plain()
-    if isinstance(value, str):
-        value = _constant_of(entries['equals'], value, interface_type, interfaces)
-    return Condition(field=entries['field'].text(), equals=value)
-
-
-def _constant_of(
-    node: YamlNode, name: str, interface_type: str, interfaces: InterfaceSource,
-) -> Any:
-    """Return a result constant's value; text that is no constant's name stays text."""
-    if re.fullmatch(r'[A-Z][A-Z0-9_]*', name) is None:
-        return name
-    sections = interfaces.sections(interface_type)
-    if sections is None:
-        raise node.error(f'{interface_type} cannot be read here; write the value of {name}')
-    constants = sections[min(1, len(sections) - 1)].constants
-    if name not in constants:
-        raise node.error(f'{interface_type} has no result constant {name}; choices are: '
-                         f'{", ".join(constants) or "none"}')
-    return constants[name]
-
-
-def _read_examples(
-    node: YamlNode | None, declaration: ToolDeclaration,
-) -> tuple[tuple[str, Mapping[str, Any]], ...]:
-    examples = []
-    for item in node.sequence() if node is not None else ():
-        entries = item.mapping(('say', 'call'))
-        if len(entries) != 2:
-            raise item.error('needs say and call')
-        call = {key: value.plain() for key, value in entries['call'].mapping().items()}
-        if problems := validate_call(declaration, call):
-            raise entries['call'].error(problems[0])
-        examples.append((entries['say'].text(), call))
-    return tuple(examples)

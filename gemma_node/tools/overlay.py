@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Sequence
 import math
+import re
 from typing import Any
 
 from gemma_node.core import ErrorCode
@@ -74,12 +75,15 @@ def yaw_to_quaternion(yaw: float) -> dict[str, float]:
 
 
 def is_success(spec: ToolSpec, result: Mapping[str, Any]) -> bool:
-    """Return whether a result (plain nested values) meets the tool's success rule."""
+    """
+    Return whether a result (plain nested values) meets the tool's success rule.
+
+    A field that this version of the interface does not have is not judged.
+    """
     rule = spec.result
-    if not rule.success:
-        return True
-    checks = [_holds(condition, result) for condition in rule.success]
-    return all(checks) if rule.needs_all else any(checks)
+    checks = [_holds(condition, result) for condition in rule.success
+              if re.split(r'[.\[]', condition.field)[0] in result]
+    return not checks or (all(checks) if rule.needs_all else any(checks))
 
 
 def value_at(message: Any, path: str) -> Any:
@@ -136,7 +140,8 @@ def _kept_value(rule: ArgumentRule, kept: Mapping[str, Any]) -> Any:
     if rule.name not in kept:
         raise RequestError(
             ErrorCode.MISSING_INPUT,
-            f'{rule.name}: nothing says what it is now, so it cannot be kept; give a value')
+            f'{rule.name}: nothing says what it is now (no fresh input in the frame of the goal), '
+            'so it cannot be kept; give a value')
     return _checked(rule, kept[rule.name])
 
 

@@ -102,6 +102,22 @@ class FeedbackRule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StreamRule:
+    """
+    A message published at a rate for a while, then as zeros: a goal that the node serves itself.
+
+    `duration` is the argument that says how long, None where `duration_s` does. `slews` bounds
+    how fast a field (path, change per second) leaves zero and returns to it.
+    """
+
+    rate_hz: float
+    duration: ArgumentRule | None = None
+    duration_s: float = 0.0
+    min_subscribers: int = 1
+    slews: tuple[tuple[tuple[PathPart, ...], float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
     """One field of a result and the value that it must equal."""
 
@@ -148,6 +164,14 @@ class ToolSpec:
     feedback: FeedbackRule = field(default_factory=FeedbackRule)
     result: ResultRule = field(default_factory=ResultRule)
     examples: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    stream: StreamRule | None = None
+
+    @property
+    def shown(self) -> tuple[ArgumentRule, ...]:
+        """The arguments that the model sees, a stream's duration last."""
+        rules = tuple(rule for rule in self.arguments if rule.name)
+        duration = self.stream.duration if self.stream is not None else None
+        return rules if duration is None else (*rules, duration)
 
     @property
     def is_builtin(self) -> bool:

@@ -28,8 +28,8 @@ LEAVES = ('core', 'errors')
 # What a process without tokenizer and model may use.
 OUTSIDE = (
     *LEAVES, 'ros_env', 'policy', 'worker.client', 'worker.frames', 'tools.catalogue',
-    'tools.overlay', 'tools.interface_schema', 'tools.spec', 'tools.yaml_reader', 'text.render',
-    'text.render_template',
+    'tools.overlay', 'tools.interface_schema', 'tools.keep', 'tools.spec', 'tools.stream',
+    'tools.yaml_reader', 'text.render', 'text.render_template',
 )  # fmt: skip
 # part -> the parts that it may import besides itself; the longest key that fits a module counts.
 MAY_IMPORT = {

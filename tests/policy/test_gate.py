@@ -168,13 +168,44 @@ def test_tool_rate_counts_from_sending_and_cooldown_from_the_end():
 
 def test_busy_resource_rejects_or_preempts_own_goals():
     call = drive()
-    for on_busy, kind in (('reject', VerdictKind.REFUSED), ('queue', VerdictKind.REFUSED),
-                          ('preempt_own', VerdictKind.SENT)):
+    for on_busy, kind, preempts, follows in (
+            ('reject', VerdictKind.REFUSED, (), ()),
+            ('queue', VerdictKind.SENT, (), (call.id,)),
+            ('preempt_own', VerdictKind.SENT, (call.id,), ())):
         gate = make_gate(replace(DRIVE, on_busy=on_busy))
         gate.start('r1', call, 0.0)
         verdict = judge(gate, now_s=10.0)
-        assert verdict.kind is kind
-        assert verdict.preempts == ((call.id,) if kind is VerdictKind.SENT else ())
+        assert (verdict.kind, verdict.preempts, verdict.follows) == (kind, preempts, follows)
+
+
+def test_queue_of_a_resource_is_bounded():
+    gate = make_gate(replace(DRIVE, on_busy='queue'))
+    for _ in range(9):
+        assert judge(gate, now_s=10.0).kind is VerdictKind.SENT
+        gate.start('r1', drive(), 0.0)
+    verdict = judge(gate, now_s=10.0)
+    assert (verdict.kind, verdict.code) == (VerdictKind.REFUSED, ErrorCode.RESOURCE_BUSY)
+    assert '8 more wait' in verdict.violations[0]
+
+
+def test_call_that_waited_is_judged_again_before_it_is_sent():
+    gate = make_gate()
+    call = drive()
+    assert gate.again('r1', call, INPUTS, now_s=10.0) is None
+    assert gate.again('r1', call, (), now_s=10.0).code == ErrorCode.MISSING_INPUT
+    assert gate.again('r1', call, INPUTS, now_s=10.0,
+                      available=lambda spec: 'gone').code == ErrorCode.SERVER_UNAVAILABLE
+    gate.modes.disarm('r1', 'the operator drives')
+    assert gate.again('r1', call, INPUTS, now_s=10.0).code == ErrorCode.NOT_ALLOWED
+    assert judge(gate, now_s=10.0).kind is VerdictKind.WOULD_SEND
+    gate.modes.rearm('r1')
+    gate.locks.hear('r1', True, 10.0)
+    assert gate.again('r1', call, INPUTS, now_s=10.0).code == ErrorCode.LOCKED
+
+
+def test_foreign_goal_on_the_server_refuses_the_call():
+    verdict = judge(make_gate(), foreign=lambda spec: 'another client drives it')
+    assert (verdict.kind, verdict.code) == (VerdictKind.REFUSED, ErrorCode.RESOURCE_BUSY)
 
 
 def test_one_decision_takes_a_resource_once():

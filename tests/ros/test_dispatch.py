@@ -338,5 +338,5 @@ def test_two_calls_on_two_resources_are_followed_up_once(world):
 def test_second_server_on_the_name_is_just_one_client(world):
     NavigateServer(world.peer, 'r1/navigate_to')
     world.serve()
-    names = list(world.node.runtime.dispatch._clients)
+    names = [name for name, _ in world.node.runtime.dispatch._transports]
     assert sum(name.endswith('/navigate_to') for name in names) == 1

@@ -26,6 +26,7 @@ from gemma_node.errors import GrammarError
 from gemma_node.errors import RequestError
 from gemma_node.tools.catalogue import load_catalogue
 from gemma_node.tools.interface_schema import InterfaceSource
+from gemma_node.tools.overlay import is_success
 from gemma_node.tools.overlay import quaternion_to_yaw
 from gemma_node.tools.overlay import to_message
 from gemma_node.tools.overlay import yaw_to_quaternion
@@ -99,74 +100,7 @@ sensor_msgs/JointState state # The current gripper state.
     'geometry_msgs/msg/Twist.msg': 'Vector3 linear\nVector3 angular\n',
     'geometry_msgs/msg/Vector3.msg': 'float64 x\nfloat64 y\nfloat64 z\n',
 }
-# The tools file of the design, without what the dispatch of streams will read.
-EXAMPLE = """\
-version: 1
-defaults: {mode: shadow, timeout: 60.0, cancel_timeout: 3.0, rate_limit: 0.5}
-resources: [base, gripper]
-
-tools:
-  go_to:
-    action: nav2_msgs/action/NavigateToPose
-    name: navigate_to_pose
-    description: Drive the base to a named place.
-    arguments:
-      pose:
-        alias: place
-        choices_file: places.yaml
-      behavior_tree: {hide: true}
-    result: {success: {field: error_code, equals: NONE}, show: [error_code, error_msg]}
-    examples:
-      - {say: take this to the kitchen, call: {place: kitchen}}
-
-  drive_to:
-    action: nav2_msgs/action/NavigateToPose
-    name: navigate_to_pose
-    description: Drive the base to coordinates in the map. Prefer go_to.
-    arguments:
-      pose.pose.position.x: {alias: x, unit: m, minimum: -20, maximum: 20, step: 0.01}
-      pose.pose.position.y: {alias: y, unit: m, minimum: -20, maximum: 20, step: 0.01}
-      pose.pose.position.z: {const: 0.0}
-      pose.pose.orientation: {alias: heading, as: yaw, unit: deg, minimum: -180, maximum: 180, default: keep}
-      pose.header.frame_id: {const: '{frame_prefix}map'}
-      pose.header.stamp: {const: now}
-      behavior_tree: {hide: true}
-    inside: {polygon: [[-5, -5], [20, -5], [20, 12], [-5, 12]], x: x, y: y}
-    resources: [base]
-
-  gripper:
-    action: control_msgs/action/ParallelGripperCommand
-    name: gripper_controller/gripper_cmd
-    description: Open or close the gripper.
-    arguments:
-      command.name: {const: [finger_joint]}
-      command.position[0]: {alias: opening, unit: mm, gain: 0.001, minimum: 0, maximum: 80}
-      command.effort[0]: {alias: force, unit: N, minimum: 5, maximum: 40, default: 15, optional: true}
-      command: {hide_rest: true}
-    resources: [gripper]
-    result:
-      show: [reached_goal, stalled]
-      success: {any: [{field: reached_goal, equals: true}, {field: stalled, equals: true}]}
-
-  clear_costmap:
-    service: std_srvs/srv/Trigger
-    name: clear_costmaps
-    description: Forget obstacles that are gone.
-    cooldown: 30.0
-    idempotent: true
-    result: {success: {field: success, equals: true}, show: [message]}
-
-  nudge:
-    topic: geometry_msgs/msg/TwistStamped
-    name: cmd_vel_llm
-    description: Move slowly for a moment, for example to leave a tight spot.
-    arguments:
-      twist.linear.x: {alias: speed, unit: m/s, minimum: -0.15, maximum: 0.15}
-      twist.angular.z: {alias: turn, unit: deg/s, gain: 0.0174532925, minimum: -20, maximum: 20, default: 0}
-      twist: {hide_rest: true}
-      header.frame_id: {const: '{frame_prefix}base_link'}
-      header.stamp: {const: now}
-"""  # noqa: E501
+EXAMPLE = Path(__file__).parents[2] / 'config' / 'tools_example.yaml'
 PLACES = """\
 kitchen:
   header: {frame_id: '{frame_prefix}map', stamp: now}
@@ -309,7 +243,7 @@ def test_yaw_comes_back_from_its_quaternion(yaw):
 
 @pytest.fixture
 def example(tmp_path, interfaces):
-    (tmp_path / 'tools.yaml').write_text(EXAMPLE)
+    (tmp_path / 'tools.yaml').write_text(EXAMPLE.read_text())
     (tmp_path / 'places.yaml').write_text(PLACES)
     return load_catalogue(tmp_path / 'tools.yaml', interfaces)
 
@@ -352,16 +286,26 @@ def test_nav2_file_says_the_same_where_nav2_is_installed(interfaces):
         bare.by_name['back_up'], {'distance': 0.5})
 
 
-def test_example_compiles_and_streams_are_refused_until_they_are_served(
-        tmp_path, interfaces, example, demo_kit):
+def test_example_of_the_package_compiles_and_its_stream_is_a_goal(interfaces, demo_kit):
+    example = load_catalogue(EXAMPLE, interfaces)
     source = demo_kit.factory().compile(example.declarations(), ToolChoice.REQUIRED, 4)
     assert source.checked_after == example.checked_after
-    design = Path(__file__).parents[3] / 'shared/design/interfaces/tools.example.yaml'
-    if design.is_file():
-        wanted = design.read_text()
-        for line in EXAMPLE.partition('tools:')[2].splitlines():
-            assert line in wanted, 'the copy in this test is out of date'
-    (tmp_path / 'tools.yaml').write_text(
-        EXAMPLE + '    stream: {rate: 20.0, duration: 2.0, then: zero}\n')
-    with pytest.raises(ConfigError, match="unknown key 'stream'"):
-        load_catalogue(tmp_path / 'tools.yaml', interfaces)
+    assert example.warnings == ()
+    nudge = example.by_name['nudge']
+    assert nudge.stream.rate_hz == 20.0
+    assert nudge.stream.slews == ((('twist', 'linear', 'x'), 0.3),)
+    assert _properties(nudge)['seconds'] == {
+        'type': 'number', 'minimum': 0.2, 'maximum': 2.0,
+        'description': 'For how long (s, 0.2 to 2)'}
+
+
+def test_result_field_that_a_version_lacks_is_named_and_not_judged(interfaces):
+    catalogue = load_catalogue(EXAMPLE.with_name('tools_nav2.yaml'), interfaces)
+    assert len(catalogue.warnings) == 6
+    assert catalogue.warnings[0] == (
+        "spin: the result of nav2_msgs/action/Spin has no field 'error_code' here; what the file "
+        'says of it is skipped')
+    spin = catalogue.by_name['spin']
+    assert is_success(spin, {})
+    assert is_success(spin, {'error_code': 0})
+    assert not is_success(spin, {'error_code': 1})

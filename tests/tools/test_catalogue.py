@@ -170,7 +170,7 @@ def _changed(old: str, new: str) -> str:
      "unknown value 'place'; choices are: speed"),
     (GOOD + '    feedback: {progress: {field: d, from: last, to: 0}}\n', 17, "value 'last'"),
     (GOOD + '    examples: [{say: go, call: {place: moon}}]\n', 17, "'moon' is not one of"),
-    (GOOD + '    stream: {rate: 20.0}\n', 17, "unknown key 'stream'"),
+    (GOOD + '    stream: {rate: 20.0}\n', 17, 'only topics have stream; this is of kind action'),
     (GOOD + 'builtins: [fly]\n', 17, "unknown value 'fly'"),
 ])
 def test_mistake_is_named_with_file_and_line(write, text, line, fragment):
