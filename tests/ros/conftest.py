@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Fixtures of the ROS tests; `harness` is imported by path, as pytest's importlib mode needs."""
+"""Fixtures of the ROS tests; `harness` and `processes` come by path: pytest imports by file."""
 
 import importlib.util
 from pathlib import Path
@@ -20,11 +20,17 @@ import sys
 
 import pytest
 
-_spec = importlib.util.spec_from_file_location(
-    'ros_harness', Path(__file__).with_name('harness.py'))
-harness = importlib.util.module_from_spec(_spec)
-sys.modules['ros_harness'] = harness
-_spec.loader.exec_module(harness)
+
+def _load(name, file):
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(file))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+harness = _load('ros_harness', 'harness.py')
+_load('ros_processes', 'processes.py')
 
 
 @pytest.fixture
