@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -32,6 +33,7 @@ from torch.nn.attention.flex_attention import flex_attention
 import torch.nn.functional as F  # noqa: N812
 
 from gemma_node.model.gemma4 import Gemma4
+from gemma_node.model.linear import ScaledEmbedding
 from gemma_node.model.rope import rotary_tables
 
 MaskRule = Callable[[Any, Any, Any, Any], Any]
@@ -95,6 +97,8 @@ class PackedModel(nn.Module):
         config = model.config
         for layer in model.layers:
             layer.self_attn._attend = self._attend
+        for table in (model.embed_tokens, model.embed_tokens_per_layer):
+            table.forward = partial(_embed, table)
         for is_sliding in (False, True):
             dim = config.head_dim if is_sliding else config.global_head_dim
             tables = rotary_tables(
@@ -145,6 +149,11 @@ class PackedModel(nn.Module):
 
 def _run_layer(layer: nn.Module, *inputs: Any) -> Any:
     return layer(*inputs)
+
+
+def _embed(table: ScaledEmbedding, ids: torch.Tensor) -> torch.Tensor:
+    """Return a float32 table's scaled rows; its own way reads a tensor, which breaks graphs."""
+    return F.embedding(ids, table.weight) * table.scale
 
 
 def _run_inputs(
