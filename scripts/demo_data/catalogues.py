@@ -12,10 +12,12 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""
-Tool catalogues for training: the package's own, changed ones, and made-up ones.
 
-A catalogue remembers which tool means which skill, so that the right call can be worked out.
+"""
+Catalogues: tools drawn from skills, with names, descriptions, arguments and choices of their own.
+
+The package's own catalogue is one of them. A tool may have a twin that only the description
+tells apart.
 """
 
 from __future__ import annotations
@@ -23,70 +25,102 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
 import functools
 from pathlib import Path
 import random
+import re
 from typing import Any
 
+from demo_data import procedural
+from demo_data import quantities
+from demo_data import rare
+from demo_data import values
 from demo_data import words
-from demo_data.phrases import any_word
-from demo_data.phrases import article
-from demo_data.phrases import nonce
-from demo_data.phrases import object_phrase
-from demo_data.phrases import place_phrase
-from demo_data.phrases import statement
+from demo_data.library import draw_skills
+from demo_data.library import may_join
+from demo_data.library import near
+from demo_data.library import skills
+from demo_data.phrases import expand
+from demo_data.phrases import slots_of
+from demo_data.qualifiers import GROUPS
+from demo_data.qualifiers import Side
+from demo_data.quantities import Declared
+from demo_data.rules import Rule
 from demo_data.skills import Arg
 from demo_data.skills import DEMO_SKILLS
 from demo_data.skills import Skill
-from demo_data.skills_other import OTHER_SKILLS
 from gemma_node.core import ToolDeclaration
 from gemma_node.tools.catalogue import Catalogue
 from gemma_node.tools.catalogue import load_catalogue
 
 ROOT = Path(__file__).resolve().parents[2]
-SKILLS = {skill.key: skill for skill in (*DEMO_SKILLS, *OTHER_SKILLS)}
-_NUMBER_WORDS = ('zero one two three four five six seven eight nine ten eleven twelve').split()
-# Skills whose sentences another skill could fairly serve.
-_NEAR = (
-    {'deliver', 'go_to', 'place', 'pick', 'hand_over', 'find'}, {'elevator', 'go_to'},
-    {'gripper_open', 'place', 'hand_over'}, {'message', 'say'}, {'patrol', 'go_to'},
-    {'sort', 'place'}, {'inspect', 'look', 'photo', 'count'}, {'undock', 'dock', 'go_to'},
-    {'follow', 'go_to'}, {'gripper_close', 'pick'}, {'play', 'beep', 'say'}, {'land', 'place'},
-    {'arm_home', 'place'}, {'wave', 'say'}, {'drive_to', 'go_to'}, {'wait', 'stop'},
-    {'light_on', 'light_off'}, {'open_door', 'close_door'}, {'weigh', 'place', 'pick'},
-    {'clean', 'go_to'}, {'localize', 'find'}, {'push', 'pick'}, {'rotate', 'drive_to', 'look'},
-)
+BUILTINS = ('no_action', 'stop', 'ask_operator')
+_ENUM_CHANCE = {'place': 0.5, 'places': 0.4, 'code': 0.3, 'person': 0.25, 'object': 0.15, 'objects': 0.15, 'plural': 0.15, 'surface': 0.2}
+_PREFIXES = ('arm_', 'base_', 'robot1_', 'r2_', 'do_', 'cmd_', 'svc_', 'unit3_', 'bot_', 'mobile_', 'x_', 'task_', 'run_')
+_SUFFIXES = ('_v2', '_action', '_cmd', '_tool', '_now', '_1', '_task', '_skill')
+_UNIT_WORDS = re.compile(
+    r'\b(in |of )?(metres?|meters?|centimetres?|centimeters?|millimetres?|millimeters?|kilometres?|seconds?|minutes?|hours?|degrees?|radians?|percent|'
+    r'grams?|kilograms?|kilos?|litres?|liters?|millilitres?|mm|cm|km|kg|ml|deg|rad|min|secs?)\b|\((m|s|h|g|l|%|m/s|km/h|cm/s|[a-zA-Z/]+)\)|[%°]', re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Slot:
+    """How a tool declares one argument of its skill: where it stands and in which unit."""
+
+    path: tuple[str, ...]
+    number: Declared | None = None
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool of a catalogue: its declaration, its skill, and how arguments are named."""
+    """A tool of a catalogue: its declaration, its skill, and how arguments are declared."""
 
     skill: Skill
     declaration: ToolDeclaration
-    names: Mapping[str, str]
-    choices: Mapping[str, tuple[str, ...]]
+    slots: Mapping[str, Slot]
+    side: Side | None = None
+    group: int = -1
 
     @property
     def name(self) -> str:
         """The tool's name."""
         return self.declaration.name
 
+    def required(self) -> set[str]:
+        """Return the keys of arguments that a call must have."""
+        return {a.key for a in self.skill.args if not a.optional and a.key in self.slots}
+
 
 @dataclass(frozen=True)
 class Book:
-    """A catalogue: tools with their meaning, and all declarations in their order."""
+    """A catalogue: tools with their meaning, all declarations in their order, stated rules."""
 
     tools: tuple[Tool, ...]
     declarations: tuple[ToolDeclaration, ...]
     is_demo: bool = False
-    by_skill: Mapping[str, Tool] = field(default_factory=dict)
+    rules: tuple[Rule, ...] = ()
 
-    def missing_skills(self) -> list[Skill]:
-        """Return skills that no tool here could fairly serve."""
+    def by_skill(self, key: str) -> Tool | None:
+        """Return the tool of a skill."""
+        return next((t for t in self.tools if t.skill.key == key), None)
+
+    def tool(self, name: str) -> Tool:
+        """Return the tool of a name."""
+        return next(t for t in self.tools if t.name == name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the tools."""
+        return tuple(t.name for t in self.tools)
+
+    def may_miss(self, skill: Skill) -> bool:
+        """Return whether no tool here could fairly serve this skill's sentences."""
+        if skill.key.startswith('p:') or any(t.skill.key.startswith('p:') for t in self.tools):
+            return may_join(skill, [t.skill for t in self.tools])
         have = {tool.skill.key for tool in self.tools} | {'stop'}
-        near = {key for group in _NEAR if group & have for key in group}
-        return [s for s in OTHER_SKILLS if s.key not in have and s.key not in near]
+        return skill.key not in have and not have & near().get(skill.key, frozenset())
 
 
 @functools.cache
@@ -95,6 +129,7 @@ def demo_catalogue() -> Catalogue:
     return load_catalogue(ROOT / 'config' / 'tools.yaml')
 
 
+@functools.cache
 def demo_book() -> Book:
     """Return the package's own catalogue as it is."""
     declarations = demo_catalogue().declarations()
@@ -102,191 +137,267 @@ def demo_book() -> Book:
     for declaration in declarations:
         if declaration.is_builtin:
             continue
-        skill = SKILLS[declaration.name]
+        skill = skills()[declaration.name]
         properties = declaration.parameters.get('properties', {})
-        names = {a.key: a.key for a in skill.args if a.key in properties}
-        choices = {k: tuple(properties[k]['enum']) for k in names if 'enum' in properties[k]}
-        tools.append(Tool(skill, declaration, names, choices))
-    return _book(tools, declarations, is_demo=True)
+        slots = {}
+        for arg in skill.args:
+            schema = properties[arg.key]
+            number = Declared(arg.unit, schema['minimum'], schema['maximum'], step=schema.get('multipleOf', 0.0)) if arg.kind == 'number' else None
+            slots[arg.key] = Slot((arg.key,), number, {c: (c.replace('_', ' '),) for c in schema.get('enum', ())})
+        tools.append(Tool(skill, declaration, slots))
+    return Book(tuple(tools), declarations, True)
 
 
 def changed_book(rng: random.Random) -> Book:
-    """Return the demo's skills with other places, some names, an extra tool, another order."""
-    keep = list(DEMO_SKILLS) if rng.random() < 0.6 else rng.sample(
-        DEMO_SKILLS, rng.randint(3, len(DEMO_SKILLS)))
-    skills = [*keep, *rng.sample(OTHER_SKILLS, rng.choice((0, 0, 1, 1, 2, 3)))]
-    return _made_up(rng, skills, strange=0.35, nonces=0.03)
+    """Return the demo's skills with other places, some names, extra tools, another order."""
+    keep = list(DEMO_SKILLS) if rng.random() < 0.5 else rng.sample(DEMO_SKILLS, rng.randint(3, len(DEMO_SKILLS)))
+    chosen = draw_skills(rng, len(keep) + rng.choice((0, 1, 1, 2, 3)), composed=0.2, start=keep)
+    return _made_up(rng, chosen, strange=0.35, nonces=0.03, twins=0)
 
 
 def made_up_book(rng: random.Random) -> Book:
     """Return a catalogue of any skills; names may be invented, only descriptions tell."""
-    skills = rng.sample(tuple(SKILLS.values()), rng.randint(2, 9))
-    return _made_up(rng, skills, strange=0.8, nonces=rng.choice((0.0, 0.0, 0.2, 0.8)))
+    composed = rng.choice((0.1, 0.3, 0.3, 0.7, 1.0))
+    count = rng.choice((2, 3, 3, 4, 4, 5, 5, 6, 7, 8, 9, 10, 12))
+    twins = rng.choices((0, 1, 2), (5, 3, 2))[0]
+    start = [skills()[k] for k in rng.sample(('go_to', 'say', 'drive_to', 'dock', 'pick'), 1)] if rng.random() < 0.25 else []
+    if rng.random() < 0.3:
+        start = [skills()[rng.choice(('goto_pose', 'move_target', 'face_heading', 'drive_straight', 'step_side', 'move_by', 'turn_by', 'turn_side', 'move_direction', 'drive_to'))]]
+    chosen = draw_skills(rng, max(2, count - twins), composed=composed, start=start)
+    return _made_up(rng, chosen, strange=0.85, nonces=rng.choice((0.0, 0.05, 0.3, 1.0)), twins=twins)
 
 
-def _made_up(rng: random.Random, skills: list[Skill], *, strange: float, nonces: float) -> Book:
-    rng.shuffle(skills)
-    tools: list[Tool] = []
+def _made_up(rng: random.Random, chosen: list[Skill], *, strange: float, nonces: float, twins: int) -> Book:
+    rng.shuffle(chosen)
+    style = _NameStyle(rng)
     taken = {'no_action', 'stop', 'ask_operator'}
-    style = rng.choice((' ', ' ', '_'))
-    for skill in skills:
-        tool = _tool(rng, skill, strange=strange, is_nonce=rng.random() < nonces, style=style)
-        if tool.name not in taken:
-            taken.add(tool.name)
-            tools.append(tool)
+    tools: list[Tool] = []
+    for skill in chosen:
+        _append(tools, taken, _tool(rng, skill, style, strange=strange, is_nonce=rng.random() < nonces))
+    for number in rng.sample(range(len(tools)), min(twins, len(tools))):
+        _add_twins(rng, tools, taken, number, style, strange, nonces)
+    if twins:
+        rng.shuffle(tools)
     declarations = [tool.declaration for tool in tools]
     builtins = [d for d in demo_catalogue().declarations() if d.is_builtin]
-    if rng.random() < 0.15:
-        declarations = [*builtins, *declarations]
-    else:
-        declarations += builtins
-    return _book(tools, declarations)
+    declarations = [*builtins, *declarations] if rng.random() < 0.15 else [*declarations, *builtins]
+    return Book(tuple(tools), tuple(declarations))
 
 
-def _book(
-    tools: list[Tool], declarations: list[ToolDeclaration] | tuple[ToolDeclaration, ...],
-    *, is_demo: bool = False,
-) -> Book:
-    return Book(tuple(tools), tuple(declarations), is_demo, {t.skill.key: t for t in tools})
+def _append(tools: list[Tool], taken: set[str], tool: Tool) -> bool:
+    if tool.name.lower() in taken:
+        return False
+    taken.add(tool.name.lower())
+    tools.append(tool)
+    return True
 
 
-def _tool(
-    rng: random.Random, skill: Skill, *, strange: float, is_nonce: bool, style: str
-) -> Tool:
+def _add_twins(rng: random.Random, tools: list[Tool], taken: set[str], at: int, style: _NameStyle, strange: float, nonces: float) -> None:
+    """Turn a tool into two that differ by a side of a group, told by their descriptions."""
+    model = tools[at]
+    if not any(not t.startswith('!') for t in model.skill.says):
+        return
+    number = rng.randrange(len(GROUPS))
+    sides = list(GROUPS[number])
+    rng.shuffle(sides)
+    names = _twin_names(rng, model, style, is_nonce=rng.random() < max(nonces, 0.3))
+    about = model.declaration.description.rstrip('.')
+    same = rng.random() < 0.6
+    for index, (side, name) in enumerate(zip(sides, names, strict=True)):
+        if not same:
+            about = expand(rng, rng.choice(model.skill.descriptions)).rstrip('.')
+        words_of_side = rng.choice(side.describes)
+        text = rng.choice((f'{about} ({words_of_side}).', f'{about}, {words_of_side}.', f'{about}: {words_of_side}.', f'{about}. {words_of_side[:1].upper()}{words_of_side[1:]}.'))
+        twin = replace(model, declaration=replace(model.declaration, name=name, description=text), side=side, group=number)
+        if index == 0:
+            taken.discard(model.name.lower())
+            taken.add(name.lower())
+            tools[at] = twin
+        else:
+            _append(tools, taken, twin)
+
+
+def _twin_names(rng: random.Random, model: Tool, style: _NameStyle, *, is_nonce: bool) -> list[str]:
+    if is_nonce:
+        return [style.dress(_nonce_name(rng)), style.dress(_nonce_name(rng))]
+    first, second = rng.choice((('_a', '_b'), ('_1', '_2'), ('_x', '_y'), ('_alpha', '_beta'), ('_one', '_two'), ('_p', '_q'), ('', '_2'), ('_v1', '_v2'), ('', '_alt')))
+    return [f'{model.name}{first}'[:64], f'{model.name}{second}'[:64]]
+
+
+class _NameStyle:
+    """One way of writing names for a whole catalogue: snake or camel case, prefix, suffix."""
+
+    def __init__(self, rng: random.Random) -> None:
+        roll = rng.random()
+        self._case = 'snake' if roll < 0.72 else 'camel' if roll < 0.86 else 'pascal' if roll < 0.93 else 'upper' if roll < 0.96 else 'flat'
+        self._prefix = rng.choice(_PREFIXES) if rng.random() < 0.12 else ''
+        self._suffix = rng.choice(_SUFFIXES) if rng.random() < 0.06 else ''
+
+    def dress(self, name: str) -> str:
+        """Write a snake_case name in this style."""
+        name = f'{self._prefix}{name}{self._suffix}'
+        parts = [p for p in name.split('_') if p]
+        if self._case == 'camel':
+            name = parts[0].lower() + ''.join(p.capitalize() for p in parts[1:])
+        elif self._case == 'pascal':
+            name = ''.join(p.capitalize() for p in parts)
+        elif self._case == 'upper':
+            name = name.upper()
+        elif self._case == 'flat':
+            name = ''.join(parts).lower()
+        return name[:60]
+
+
+def _nonce_name(rng: random.Random) -> str:
+    roll = rng.random()
+    if roll < 0.5:
+        return rare.syllables(rng)
+    if roll < 0.75:
+        return f'{rare.syllables(rng)}_{rare.syllables(rng)}'
+    return rng.choice((f'{rare.any_word(rng)}_{rng.randint(1, 99)}', f'fn_{rng.randint(1, 999)}', f'op{rng.randint(1, 99)}', f't{rng.randint(100, 999)}', rare.noun(rng)))
+
+
+def _tool(rng: random.Random, skill: Skill, style: _NameStyle, *, strange: float, is_nonce: bool) -> Tool:
     name = skill.names[0] if rng.random() > strange else rng.choice(skill.names)
     if is_nonce:
-        name = f'{nonce(rng)}_{nonce(rng)}' if rng.random() < 0.4 else nonce(rng)
+        name = _nonce_name(rng)
     about = skill.descriptions[0] if rng.random() > strange else rng.choice(skill.descriptions)
     properties: dict[str, Any] = {}
-    required = []
-    names: dict[str, str] = {}
-    choices: dict[str, tuple[str, ...]] = {}
+    slots: dict[str, Slot] = {}
+    required: list[str] = []
+    nest = rng.choice(skill.nest) if skill.nest and rng.random() < 0.6 else ''
+    if not nest and len(skill.args) > 1 and not skill.nest and rng.random() < 0.07:
+        nest = rng.choice(('options', 'params', 'request', 'goal', 'settings', 'spec'))
+    inside: dict[str, Any] = {}
+    inner_required: list[str] = []
+    spaces = rng.choice((' ', ' ', '_', '_', '-')) if strange < 0.5 or rng.random() < 0.6 else rng.choice((' ', '_', '-', 'camel', 'upper'))
     for arg in skill.args:
-        if arg.optional and rng.random() < strange * 0.6:
+        if arg.optional and skill.key != 'move_by' and rng.random() < strange * 0.45:
             continue
+        is_inner = bool(nest) and (not skill.nest or arg.key in skill.nested)
+        home, wanted = (inside, inner_required) if is_inner else (properties, required)
         key = arg.names[0] if rng.random() > strange else rng.choice(arg.names)
-        if key in properties:
-            key = f'{arg.key}_{len(properties)}'
-        names[arg.key] = key
-        properties[key] = _schema(rng, arg, strange)
-        values = _choices(rng, arg, style)
-        if values:
-            properties[key]['enum'] = list(values)
-            choices[arg.key] = values
+        if key in home or key == nest:
+            key = f'{arg.key}_{len(home)}'
+        schema, slot = _argument(rng, arg, strange, spaces, (nest, key) if is_inner else (key,))
+        home[key] = schema
+        slots[arg.key] = slot
         if not arg.optional:
-            required.append(key)
-    parameters: dict[str, Any] = {
-        'type': 'object', 'properties': properties, 'required': required,
-        'additionalProperties': False}
-    declaration = ToolDeclaration(name=name, description=about, parameters=parameters)
-    return Tool(skill, declaration, names, choices)
+            wanted.append(key)
+    if inside:
+        properties[nest] = {'type': 'object', 'description': rng.choice(('All of it.', 'What to do it with.', 'The goal.', 'Details.')), 'properties': inside,
+                            'required': inner_required, 'additionalProperties': False}
+        if inner_required:
+            required.append(nest)
+    if len(properties) > 1 and rng.random() < 0.3:
+        order = list(properties)
+        rng.shuffle(order)
+        properties = {k: properties[k] for k in order}
+    parameters = {'type': 'object', 'properties': properties, 'required': required, 'additionalProperties': False}
+    declaration = ToolDeclaration(name=style.dress(name), description=_reworded(rng, expand(rng, about), strange), parameters=parameters)
+    return Tool(skill, declaration, slots)
 
 
-def _schema(rng: random.Random, arg: Arg, strange: float) -> dict[str, Any]:
-    about = arg.descriptions[0] if rng.random() > strange else rng.choice(arg.descriptions)
+def _reworded(rng: random.Random, about: str, strange: float) -> str:
+    if rng.random() > strange * 0.3:
+        return about
+    bare = about.rstrip('.')
+    lower = bare[:1].lower() + bare[1:]
+    return rng.choice((f'{bare}', f'Action: {lower}.', f'{bare}. Returns when done.', f'[{rare.noun(rng)}] {bare}.', f'{bare}. May take a while.', f'Skill: {lower}',
+                       f'{bare}. Blocks until it is finished.', f'Tool: {lower}.'))
+
+
+def _argument(rng: random.Random, arg: Arg, strange: float, spaces: str, path: tuple[str, ...]) -> tuple[dict[str, Any], Slot]:
+    abouts = arg.descriptions if rng.random() < strange or len(arg.descriptions) == 1 else arg.descriptions[:1]
     if arg.kind in ('number', 'integer'):
-        return {'type': arg.kind, 'description': describe_number(about, arg),
-                'minimum': arg.low, 'maximum': arg.high}
-    return {'type': 'string', 'description': about}
+        declared = _declared(rng, arg, strange)
+        if declared.unit != arg.unit:
+            abouts = tuple(a for a in arg.descriptions if not _UNIT_WORDS.search(a)) or ('How much.',)
+        abouts = tuple(_UNIT_WORDS.sub('', a).strip(' .') or a for a in abouts)
+        kind = 'integer' if declared.is_integer else 'number'
+        text = quantities.describe(rng, expand(rng, rng.choice(abouts)), declared, strange)
+        low, high = (int(v) if v == int(v) else v for v in (declared.low, declared.high))
+        return {'type': kind, 'description': text, 'minimum': low, 'maximum': high}, Slot(path, declared)
+    about = expand(rng, rng.choice(abouts))
+    if arg.kind == 'boolean':
+        return {'type': 'boolean', 'description': about}, Slot(path)
+    if arg.kind in ('xy', 'numbers'):
+        declared = Declared(arg.unit or 'm', arg.low, arg.high)
+        return {'type': 'array', 'description': about, 'items': {'type': 'number'}, 'minItems': 2, 'maxItems': 2 if arg.kind == 'xy' else 6}, Slot(path, declared)
+    choices = _choices(rng, arg, spaces)
+    schema: dict[str, Any] = {'type': 'string', 'description': about}
+    if choices:
+        schema['enum'] = list(choices)
+    if arg.kind in ('places', 'objects'):
+        about = schema.pop('description')
+        schema = {'type': 'array', 'description': about, 'items': schema, 'minItems': 1, 'maxItems': 6}
+    return schema, Slot(path, None, choices)
 
 
-def describe_number(about: str, arg: Arg) -> str:
-    """Write what the catalogue writes of a number: unit and range."""
-    notes = f'{arg.unit}, ' if arg.unit else ''
-    return f'{about.rstrip(".")} ({notes}{arg.low:g} to {arg.high:g})'
+def _declared(rng: random.Random, arg: Arg, strange: float) -> Declared:
+    """Choose the unit and the range that a tool declares a number in."""
+    low, high, unit = arg.low, arg.high, arg.unit
+    is_integer = arg.kind == 'integer' or (arg.step >= 1 and arg.step == int(arg.step) and low == int(low) and rng.random() < 0.4)
+    family = quantities.FAMILIES.get(quantities.FAMILY_OF.get(unit, ''), {})
+    if unit == 'm' and high >= 10 and low == -high:
+        high = rng.choice((10, 10, 20, 20, 50, 100, 1000))
+        return Declared(unit, -high, high)
+    if family and rng.random() < strange * 0.4 and low >= 0:
+        other = rng.choice(tuple(family))
+        scale = float(family[unit] / family[other])
+        new_low, new_high = low * scale, high * scale
+        if new_high >= 1 and (new_low == 0 or new_low >= 0.05) and new_high <= 20000 and other != 'rad':
+            rounding = 0 if new_high >= 50 else 1
+            new_low = round(new_low, rounding) if round(new_low, rounding) > 0 or low == 0 else round(new_low, 2)
+            low, high, unit = new_low, round(new_high, rounding), other
+            is_integer = is_integer and rounding == 0 and low == int(low) and scale >= 1
+        elif other == 'fraction' and unit == '%':
+            low, high, unit, is_integer = round(low / 100, 2), round(high / 100, 2), other, False
+        elif other == 'rad' and unit == 'deg' and high <= 360:
+            low, high, unit, is_integer = 0.0, round(high / 57.29577951, 2), other, False
+    if rng.random() < 0.3 and high - low > 4 and unit not in ('rad', 'fraction', 'deg', '%'):
+        high = round(low + (high - low) * rng.choice((0.5, 0.6, 0.8, 1.2, 1.5)), 0)
+    return Declared(unit, low, high, is_integer, arg.step if is_integer else 0.0)
 
 
-def _choices(rng: random.Random, arg: Arg, style: str) -> tuple[str, ...]:
+def _choices(rng: random.Random, arg: Arg, spaces: str) -> dict[str, tuple[str, ...]]:
     if arg.kind == 'choice':
-        return tuple(rng.sample(arg.choices, rng.randint(2, min(7, len(arg.choices)))))
-    chance = {'place': 0.75, 'code': 0.5, 'person': 0.3, 'object': 0.15, 'plural': 0.2}
-    if rng.random() >= chance.get(arg.kind, 0.0):
-        return ()
-    made = dict.fromkeys(_value(rng, arg)[0] for _ in range(rng.randint(2, 10)))
-    if arg.key == 'place' and rng.random() < 0.5:
-        made = dict.fromkeys([*rng.sample(words.PLACES[:8], rng.randint(3, 8)), *list(made)[:3]])
-    values = [value.replace(' ', style) for value in made]
-    return tuple(dict.fromkeys(values))
+        count = len(arg.choices) if rng.random() < 0.5 else rng.randint(min(2, len(arg.choices)), len(arg.choices))
+        found = sorted(rng.sample(arg.choices, count), key=arg.choices.index) if rng.random() < 0.5 else rng.sample(arg.choices, count)
+        return {_spelt(c, spaces): (*arg.spoken.get(c, ()), c.replace('_', ' ')) for c in found}
+    if rng.random() >= _ENUM_CHANCE.get(arg.kind, 0.0):
+        return {}
+    made = list(dict.fromkeys(values.draw(rng, arg)[0] for _ in range(rng.choice((2, 3, 4, 5, 6, 8, 10)))))
+    if arg.kind == 'place' and rng.random() < 0.35:
+        made = list(dict.fromkeys([*rng.sample(words.PLACES[:8], rng.randint(3, 8)), *made[:3]]))
+    if any(a != b and (a in b or b in a) for a in made for b in made):
+        made = [a for a in made if not any(a != b and a in b for b in made)]
+    choices = {_spelt(value, spaces): (value,) for value in made}
+    return choices if len(choices) > 1 else {}
 
 
-def spoken_value(rng: random.Random, tool: Tool, arg: Arg) -> tuple[Any, str]:
-    """Draw a value for an argument, and how a person says it."""
-    if arg.key in tool.choices:
-        value = rng.choice(tool.choices[arg.key])
-        plain = value.replace('_', ' ')
-        return value, article(rng, plain) if arg.kind in ('place', 'object') else plain
-    return _value(rng, arg)
+def _spelt(value: str, spaces: str) -> str:
+    """Spell a choice in the style of its catalogue."""
+    if spaces == 'camel':
+        parts = re.split(r'[ _]', value)
+        return parts[0] + ''.join(p[:1].upper() + p[1:] for p in parts[1:])
+    if spaces == 'upper':
+        return re.sub(r'[ -]', '_', value).upper()
+    return re.sub(r'[ _]', spaces, value) if spaces != ' ' else value
 
 
-def _value(rng: random.Random, arg: Arg) -> tuple[Any, str]:
-    if arg.kind in ('number', 'integer'):
-        return spoken_number(rng, arg)
-    if arg.kind == 'place':
-        place = place_phrase(rng)
-        return place, article(rng, place)
-    if arg.kind == 'object':
-        thing = object_phrase(rng)
-        return thing, article(rng, thing)
-    if arg.kind == 'plural':
-        thing = rng.choice(words.OBJECTS) + 's'
-        return thing, thing
-    if arg.kind == 'surface':
-        return _surface(rng)
-    if arg.kind == 'person':
-        person = rng.choice(words.PEOPLE)
-        return person, person
-    if arg.kind == 'text':
-        text = statement(rng)
-        return text, text
-    code = rng.choice((nonce(rng), f'{rng.choice("ABCDEFGHKLMNPR")}{rng.randint(1, 30)}',
-                       rng.choice(('north', 'south', 'east', 'west', 'night', 'green', 'red')),
-                       f'{nonce(rng)}_{rng.randint(1, 9)}'))
-    return code, code
+def says_for(tool: Tool, *, imperative: bool = False, optional: float | None = None, rng: random.Random | None = None) -> list[str]:
+    """Return the templates that this tool can serve, whose arguments it has."""
+    have, required = frozenset(tool.slots), tool.required()
+    keys = {a.key for a in tool.skill.args}
+    found = []
+    for template in tool.skill.says:
+        asked = slots_of(template) & keys
+        if asked <= have and required <= asked and not (imperative and template.startswith('!')):
+            found.append(template)
+    return found
 
 
-def _surface(rng: random.Random) -> tuple[str, str]:
-    thing = rng.choice(words.SURFACES)
-    roll = rng.random()
-    if roll < 0.12:
-        thing = nonce(rng)
-    elif roll < 0.3:
-        thing = rng.choice((*words.GENERAL, *words.OBJECTS))
-    roll = rng.random()
-    if roll < 0.3:
-        thing = f'{rng.choice((*words.COLOURS, *words.ADJECTIVES))} {thing}'
-    elif roll < 0.38:
-        thing = f'{thing} {rng.choice("ABCDEF")}'
-    elif roll < 0.44:
-        thing = f'{nonce(rng)} {thing}'
-    elif roll < 0.5:
-        thing = f'{rng.choice(words.PLACES)} {thing}'
-    elif roll < 0.56:
-        thing = f'{any_word(rng)} {thing}'
-    elif roll < 0.62:
-        thing = place_phrase(rng)
-    return thing, article(rng, thing)
-
-
-def spoken_number(rng: random.Random, arg: Arg) -> tuple[Any, str]:
-    """Draw a number within the argument's range; said in digits, at times in words."""
-    if arg.kind == 'integer':
-        whole = rng.randint(int(arg.low), int(arg.high))
-        if 0 <= whole <= 12 and rng.random() < 0.15:
-            return whole, _NUMBER_WORDS[whole]
-        return whole, str(whole)
-    decimals = rng.choice((0, 0, 1, 1, 2) if arg.high - arg.low > 3 else (1, 1, 2))
-    if arg.step >= 1:
-        decimals = 0
-    value = round(rng.uniform(arg.low, arg.high), decimals)
-    if arg.unit == 'deg' and rng.random() < 0.5:
-        value = float(rng.choice((0, 45, 90, 135, 180, -45, -90, -135, -180, 30, 60)))
-    value = min(max(value, arg.low), arg.high)
-    number: Any = int(value) if value == int(value) else value
-    text = f'{value:.{decimals}f}' if rng.random() < 0.3 else str(number)
-    if text.startswith('-') and text.strip('-0.') == '':
-        text = text[1:]
-    if text.startswith('-') and rng.random() < 0.12:
-        text = 'minus ' + text[1:]
-    elif isinstance(number, int) and 0 <= number <= 12 and rng.random() < 0.08:
-        text = _NUMBER_WORDS[number]
-    return number, text
+def composed_skill(rng: random.Random) -> Skill:
+    """Return a skill that no catalogue has."""
+    return procedural.draw_skill(rng)

@@ -51,7 +51,7 @@ STOP = (
     'stop', 'stop', 'stop', 'stop [now|moving|driving|everything|it|immediately|the robot|what you are doing|at once|right there]',
     'halt', 'freeze', '[do not|don\'t] move', '[emergency|quick] stop', 'hold it', 'stand still', 'stop, stop',
     '[abort|cancel] [it|that|everything|the task|the mission|the current task|what you are doing|the drive|all goals]',
-    '!no, stop', '!stop!', '!watch out, stop', '!wait, stop [there|here|it|now]', '[stay|remain] where you are', 'cease all motion',
+    '![uh|um], stop', 'stop[ it|] immediately', '!STOP', '!hey, stop[ that|]', 'quit moving', 'stop whatever you are doing', 'halt at once', '!everything has to stop[ now|]', '!danger, freeze', 'cancel all', 'abort[ everything|]', 'do not move [any further|an inch]', '!no, stop', '!stop!', '!watch out, stop', '!wait, stop [there|here|it|now]', '[stay|remain] where you are', 'cease all motion',
     'brake', 'hit the brakes', 'interrupt [it|the task|what you do|the current action]', '!that is dangerous, stop',
     '!careful, there is a [child|person|dog|cable|hole] in front of you, stop', 'hold your position', '!enough, stop',
     'stop the [motors|arm|base|wheels|task|motion|mission]', 'end the [current |]task', '!whoa', '!stop stop stop',
@@ -106,7 +106,8 @@ JOINS = (
     '{a} and {b}', '{a} and then {b}', '{a}, then {b}', 'first {a}, then {b}', '{a}. Then {b}', '{a}. After that {b}', '{a} and after that {b}',
     '{a}, and when you are done {b}', 'first {a} and then {b}', '{a}, and then {b}', '{a}. When you are done, {b}', '{a}, afterwards {b}',
     'after you {a}, {b}', 'before you {b}, {a}', '{a} and once that is done {b}', '{a}; {b}', '{a}, next {b}', 'please {a}, then {b}',
-    '{a} and finally {b}', '{a}, once there {b}', '{a} to {b}',
+    '{a} and finally {b}', '{a}, once there {b}', '{a}, {b}', '{a}. Next, {b}', '!start with this: {a}. Then {b}',
+    '{a}, and as soon as that works {b}', '!two things: {a}, then {b}', '!when you have managed to {a}, {b}', '!step one: {a}; step two: {b}', '{a} and later {b}',
 )
 JOINS_THREE = (
     '{a}, {b} and {c}', '{a}, then {b}, then {c}', 'first {a}, then {b} and finally {c}', '{a}, {b}, and then {c}', '{a} and {b} and {c}',
@@ -119,7 +120,8 @@ SUCCESSES = (
 )
 FAILURES = (
     'failed: {why}', 'failed: {why}', 'failed: {why}', 'failed: {why}', 'failed', '{state}', '{state}: {why}', '{state}: error_code {n}, error_msg {why}', '{state}: error_code: {n}, error_msg: "{why}"', '{state} ({why})',
-    '{code}: {why}', 'failed: {why}', '{state}, error_code {n}', '{code}', '{state}: {code}: {why}', 'error: {why}', '{state} {why}',
+    '{code}: {why}', 'failed: {why}', '{state}, error_code {n}', 'timed out', 'timed out after {n}0 s', 'rejected: {why}', 'aborted', 'aborted: {why}', 'rejected by the server',
+    'no result within {n} s', 'did not succeed: {why}', 'success false, message {why}', 'FAILED ({why})', '{code}', '{state}: {code}: {why}', 'error: {why}', '{state} {why}',
 )
 FAILURE_STATES = ('aborted', 'failed', 'rejected', 'timeout', 'ABORTED', 'orphaned', 'refused')
 FAILURE_CODES = ('GOAL_ABORTED', 'GOAL_REJECTED', 'GOAL_TIMEOUT', 'STALE_INPUT', 'SERVER_UNAVAILABLE', 'LIMIT_EXCEEDED', 'RESOURCE_BUSY',
@@ -130,6 +132,54 @@ FAILURE_REASONS = (
     'the gripper is jammed', 'collision ahead', 'the door is closed', 'nothing in the gripper', 'the battery is low', 'the base is busy', 'lost localization',
     'odom is stale', 'the server is not there', 'the wheel slips', 'the map is missing', 'the robot is locked',
 )
-CANCELS = ('canceled', 'canceled by the operator', 'CANCELED', 'cancelled', 'canceled: operator', 'canceled: CANCELED')
+CANCELS = ('canceled by somebody else', 'canceled: preempted by another goal', 'the operator canceled it', 'canceled by user', 'canceled after 3 s',
+           'canceled', 'canceled by the operator', 'CANCELED', 'cancelled', 'canceled: operator', 'canceled: CANCELED')
 
-AGAIN = ('[do it|do that|that|the same|once more|it] again', 'again', 'repeat[ that| it| the last action|]', 'once more', 'one more time', 'try again', 'try it again', 'do the same thing again')
+AGAIN = ('[do it|do that|the same|once more|it] again', 'and again', 'and once more', 'repeat the last [call|command|step|task]', 'same again', 'the same once more', 'encore', 'give it another go', 'one more round of that', 'again', 'repeat[ that| it| the last action|]', 'once more', 'one more time', 'try again', 'try it again', 'do the same thing again')
+
+TOGETHER = (
+    '{a} and at the same time {b}', '{a} while you {b}', 'at the same time {a} and {b}', '{a}, meanwhile {b}', '{a} and {b}, both at once', '!while you {a}, {b}', '{a} and {b} at the same time',
+    'simultaneously {a} and {b}', '{a} and, while you do that, {b}', '{a}, and {b} in parallel', '{a} and {b} simultaneously', '{a}; {b} at the same time', '!both at once: {a} and {b}',
+    '!do two things at once: {a} and {b}', '{a} and in the meantime {b}', '{a}. While you do that, {b}', '{a}. Meanwhile, {b}', '{a}, {b} together', 'in parallel {a} and {b}',
+    '{a} and {b} - both together', '{a}, and {b} during that', '!as you {a}, also {b}',
+)
+TOGETHER_THREE = (
+    'at the same time {a}, {b} and {c}', '{a}, {b} and {c}, all at once', '{a}, {b} and {c} simultaneously', '!all at once: {a}, {b}, {c}', '{a} while you {b} and {c}', 'in parallel {a}, {b} and {c}',
+)
+FORBID = (
+    "!don't {a}", '!do not {a}', '!please do not {a}', '!you do not have to {a}', '!there is no need to {a}', '!never {a}', '!you must not {a}', '!you need not {a}', '!whatever you do, do not {a}',
+    '!I do not want you to {a}', '!nobody asked you to {a}', "!you shouldn't {a}", '!under no circumstances {a}', "!you don't need to {a}[ any more| today|]", '!it is forbidden to {a}', '!refrain from it: do not {a}',
+    '!it is not necessary to {a}', '!you are not allowed to {a}',
+)
+INSTEAD = (
+    "![do not|don't|never] {a}, {b}", "![do not|don't] {a}, but {b}", "![do not|don't] {a}. {b}", "!{b}, do not {a}", "!{b} instead, [do not|don't] {a}", '!you should not {a}, [you should |please |]{b}',
+    '!no need to {a}, {b}', "!rather than that you {a}, {b}", "![do not|don't] {a}, {b} instead", '!I said {b}, not: {a}', "!forget what I said, don't {a}; {b}", "!it is wrong to {a}. {b}",
+)
+APPROACH = (
+    '=[drive|go|move] to where {object} is', '=[drive|move|go] to the [position|location|coordinates] of {object}', '=go to the spot of {object}', '=drive up to {object}', '=get close to {object}', '=approach {object}',
+    '[drive|go|move|head|come|get] [over |up |]to {object}', 'get next to {object}', 'reach {object}', 'position yourself at {object}',
+)
+SEEN_NEAREST = (
+    '[pick up|grab|take] the [nearest|closest] [thing|object|item]', '[pick up|take] whatever is [nearest|closest][ to you|]', 'take the [object|thing|item] that is [closest|nearest][ to you|]',
+    'get hold of the [object|thing] next to you', '[grab|lift] the one [closest|nearest] to you',
+)
+SEEN_ONLY = (
+    '[pick up|grab|take|get] [what you see|the thing you see|the object you see|what is in front of you]', 'pick up the detected object', 'take the [only|detected] [thing|object] there',
+)
+ERRANDS = (
+    ('[fetch|get|collect|grab|bring me|pick up|retrieve] {thing} [from|in|at] {at}', 'at pick'), ('go to {at} [and|to] [fetch|get|collect|grab|pick up|take] {thing}', 'at pick'),
+    ('!{thing} is in {at}, [fetch it|bring it|get it|pick it up|go and get it]', 'at pick'), ('[bring|give|hand|pass|fetch|get] me {thing}', 'pick'), ('[fetch|bring] {thing}', 'pick'),
+    ('[pick up|take|grab|get] {thing} and [bring|take|carry|move] it to {there}', 'pick there'), ('[take|carry] {thing} [over |]to {there}', 'pick there put_there'),
+    ('[bring|deliver|transport] {thing} to {there}', 'pick there put_there'), ('[bring|take|carry|move|transport|deliver] {thing} from {at} to {there}', 'at pick there put_there'),
+    ('[pick up|take|grab|get|lift] {thing} and [put|place|set|lay|drop] it [on|in|onto|into] {on}', 'pick put'), ('[move|transfer] {thing} [onto|into|on to] {on}', 'pick put'),
+    ('go to {at}, [pick up|take|grab] {thing} and [put|place] it [on|in] {on}', 'at pick put'), ('[get|fetch|take] {thing} from {at} and [put|place] it [on|in] {on}', 'at pick put'),
+)
+QUOTING = (
+    'the sign [here |]says', '{person} [shouted|said|wrote]', 'the label reads', 'a note on the wall says', 'somebody wrote', 'the screen [shows|says]', 'on the box it says', 'the email from {person} reads',
+    'the radio just said', 'I read on the door of {place}:', 'the sticker says', 'the other robot said', 'a poster at {place} says', 'my phone says', 'the manual has this line:',
+)
+RETRY = ('try again', 'do it again', 'once more, please', 'please try it again', 'retry', 'again', 'I fixed it, try again', 'try once more')
+RETHINK = (
+    '[no|sorry|wait|hm|oh], [I meant |]{v}', '[no|sorry], not that, {v}', 'I meant {v}', '{v} instead[, please|]', 'actually, {v}', '[make it|rather] {v}', 'wrong one, {v}', '{v}, not that one', 'no, {v} please',
+    'correction: {v}', 'not that one, {v}', 'I said {v}', 'change of plans: {v}', 'that was wrong, I wanted {v}',
+)

@@ -28,19 +28,22 @@ import random
 
 import numpy as np
 
-from demo_data import dialogue
 from demo_data import words
 from demo_data.cases import Answer
 from demo_data.cases import Case
 from demo_data.cases import CaseMaker
 from demo_data.cases import Turn
 from demo_data.catalogues import Book
+from demo_data.catalogues import BUILTINS
 from demo_data.catalogues import changed_book
 from demo_data.catalogues import demo_book
 from demo_data.catalogues import made_up_book
 from demo_data.catalogues import ROOT
+from demo_data.families import draw_case
 from demo_data.fast_prompt import FastTemplate
 from demo_data.fast_prompt import FastWriter
+from demo_data.stated import system_text
+from demo_data.stated import with_rules
 from gemma_node.core import Request
 from gemma_node.core import RobotSettings
 from gemma_node.core import ToolResult
@@ -50,7 +53,6 @@ from gemma_node.decision.prompt import PromptWriter
 from gemma_node.text.tokenizer import Tokenizer
 
 ASSETS = ROOT / 'gemma_node' / 'assets' / 'demo'
-BUILTINS = ('no_action', 'stop', 'ask_operator')
 MAX_TAIL = 1400
 
 
@@ -82,20 +84,18 @@ def load_writer(assets: Path = ASSETS) -> PromptWriter:
 
 
 def draw_book(rng: random.Random) -> Book:
-    """Choose a catalogue: the demo's own, a changed one, or a made-up one."""
+    """Choose a catalogue: the demo's own, a changed one, or a made-up one; rules come with it."""
     roll = rng.random()
-    if roll < 0.42:
-        return demo_book()
-    return changed_book(rng) if roll < 0.7 else made_up_book(rng)
+    if roll < 0.17:
+        return with_rules(rng, demo_book())
+    return with_rules(rng, changed_book(rng) if roll < 0.3 else made_up_book(rng))
 
 
 def draw_settings(rng: random.Random, book: Book) -> RobotSettings:
-    """Choose name and system prompt of a robot with this catalogue."""
+    """Choose name and system text of a robot with this catalogue."""
     robot = rng.choice(words.ROBOTS)
-    prompts = dialogue.SYSTEM_PROMPTS
-    prompt = prompts[0] if rng.random() < (0.75 if book.is_demo else 0.3) else rng.choice(prompts)
     return RobotSettings(
-        name=robot, system_prompt=prompt.replace('{robot}', robot), tools=book.declarations,
+        name=robot, system_prompt=system_text(rng, book, robot), tools=book.declarations,
         history_turns=16, history_tokens=4096)
 
 
@@ -105,7 +105,7 @@ def draw_cases(seed: int, index: int, count: int) -> tuple[RobotSettings, Book, 
     book = draw_book(rng)
     settings = draw_settings(rng, book)
     maker = CaseMaker(rng, book, settings.name)
-    return settings, book, [maker.draw() for _ in range(count)]
+    return settings, book, [draw_case(maker) for _ in range(count)]
 
 
 def draw_pack(writer: PromptWriter, seed: int, index: int, count: int) -> Pack:
@@ -143,8 +143,8 @@ def encode_case(
 
 def target_ids(writer: PromptWriter, answer: Answer) -> tuple[int, ...]:
     """Return the ids of an answer, its stop token last."""
-    if answer.call is not None:
-        return writer.call_ids([answer.call])
+    if answer.calls:
+        return writer.call_ids(answer.calls)
     return writer.reply_ids(answer.reply)
 
 
@@ -243,9 +243,8 @@ def _request(settings: RobotSettings, text: str, results: tuple[ToolResult, ...]
 def _output(
     writer: PromptWriter, turn: Turn, number: int
 ) -> tuple[tuple[int, ...], tuple[MadeCall, ...]]:
-    """Return the ids of an earlier answer (stop token last) and the call it made."""
-    call = turn.answer.call
-    if call is None:
-        return target_ids(writer, turn.answer), ()
-    made = MadeCall(id=f'{number:032x}', name=call[0], is_builtin=call[0] in BUILTINS)
-    return target_ids(writer, turn.answer), (made,)
+    """Return the ids of an earlier answer (stop token last) and the calls it made."""
+    made = tuple(
+        MadeCall(id=f'{number:016x}{place:016x}', name=name, is_builtin=name in BUILTINS)
+        for place, (name, _) in enumerate(turn.answer.calls))
+    return target_ids(writer, turn.answer), made

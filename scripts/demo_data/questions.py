@@ -12,169 +12,284 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Questions about the state and the tools, with the replies that the prompt supports."""
+
+"""Questions that the prompt answers, and the one short reply that the model learns for each."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import random
+from typing import Any
 
+from demo_data import rare
+from demo_data import values
 from demo_data.catalogues import Book
+from demo_data.observations import Fact
 from demo_data.observations import State
-from demo_data.phrases import article
-from demo_data.phrases import expand
-from demo_data.phrases import object_phrase
 from gemma_node.core import InputState
 
 Asked = tuple[str, dict[str, str], str]
+UNKNOWN = 'I do not know that.'
 
-_BATTERY = (
-    'what is [your|the] battery[ level| charge| status| state|]?', 'how [full|charged] is [your|the] battery?',
-    'how much [charge|battery|power|energy|juice] [do you have|is left|do you have left|remains]?', '[battery|battery level|battery status|charge level|power level|charge status]?',
-    'tell me [your|the] [battery level|charge|battery|battery charge]', 'report [your|the] [battery|battery level|charge]',
-    'how [is|are] your [battery|batteries]?', 'what percentage is [your|the] battery [at|on]?', 'how many percent do you have[ left|]?',
-    'what does the battery say?', "what's your battery?", 'battery please', 'give me the battery [level|value|percentage]',
-)
-_LOW = ('is [your|the] battery [low|nearly empty|weak|almost empty]?', 'do you need [to charge|charging|power]?', 'are you [low on power|running out of power|hungry]?')
-_WHERE = (
-    'where are you at the moment?', 'what position are you at?', 'where have you got to?', 'what are your current coordinates?',
-    'where are you[ now| right now|]?', 'what is your [position|location|pose|current position]?', 'tell me [where you are|your position|your location]',
-    '[report|give] [me |][your|the] [position|pose|location|coordinates]', 'where is the robot?', 'which [position|coordinates] are you at?',
-    'what are your coordinates?', "what's your position?", 'your position[ please|]?', 'where do you stand?',
-)
-_HEADING = ('what is your [heading|yaw|orientation|direction]?', 'which [way|direction] are you facing?', 'where are you looking?', 'your heading?', 'tell me your [heading|yaw]')
-_SPEED = ('at what speed [do you drive|are you going|are you moving]?', 'your [speed|velocity][ please|]?', 'how fast are you[ going| driving| moving|]?', 'what is your [speed|current speed|velocity]?', 'report your speed', 'tell me [your|the] speed', 'speed?')
-_MOVING = ('are you [moving|driving|in motion|rolling]?', 'is the robot [moving|driving]?', 'do you move[ right now|]?')
-_SEE = (
-    'what [do|can] you see[ now| right now|]?', 'what is [in front of you|around you|there]?', 'which [objects|things] [do|can] you see?', 'what objects are [there|near you|visible]?',
-    'tell me what you see', 'list [the|all] [objects|things|detections|items]', 'what does [your|the] camera [see|show]?', 'describe what you see', 'do you see [anything|something]?',
-    'what is in view?', 'any objects [there|around|in sight]?', 'report [the|your] detections',
-)
-_COUNT = ('how many [things|objects|items] [do|can] you see?', 'how many [objects|things] are [there|in view]?', 'count what you see')
-_NEAREST = ('what is [the |][nearest|closest] [object|thing|item|to you]?', 'which [object|thing] is [nearest|closest]?', "what's [closest|nearest] to you?")
-_HAVE = ('do you see {object}?', 'can you see {object}?', 'is {object} [there|visible|in view|near you|around]?', 'is there {object}[ somewhere| near you|]?', 'have you seen {object}?')
-_FAR = ('how far [away |]is {object}?', 'what is the distance to {object}?', 'distance to {object}?')
-_FRONT = (
-    'how far is the [nearest|closest|next] obstacle?', 'what is in front of you in metres?', 'how much [room|space] is in front of you?', 'is the way [free|clear]?',
-    'is there an obstacle in front[ of you|]?', 'how close is the [wall|obstacle] in front?', 'distance to the front?', 'how far can you drive forward?', 'what does the [scan|laser|lidar] say[ in front|]?',
-)
-_MODE = ('what [mode|state] are you in?', 'which mode [is active|are you in|is on]?', 'what is [your|the] [mode|state]?', 'mode?')
-_ERROR = ('are there [any |]errors?', 'do you have [any |][errors|problems|faults]?', 'is something [wrong|broken]?', 'any [problems|faults|errors|warnings]?', 'what is the error?', 'are you ok?', 'is everything ok[ with you|]?')
+_BATTERY = ('[how full is|how is|what is the state of|what is the charge of] [your|the] battery?', 'what is [your|the] battery level?', 'how much [battery|charge|power|energy] [do you have|is left|remains]?',
+            'battery[ level| state|]?', 'how many percent [do you have|is the battery at|are left]?', 'tell me [your|the] [battery level|charge]', 'what does the battery say?', 'are your batteries full?',
+            'report the battery', 'how [well|far] are you charged?', 'state of charge?', "[how's|hows] the battery?", 'is there [much|enough] juice left?', 'how long till you are empty, what is the charge?')
+_LOW = ('is [your|the] battery low?', 'do you need to charge?', 'is the battery [nearly|almost] empty?', 'should you [charge|recharge] soon?')
+_CHARGING = ('are you charging?', 'is the battery [being charged|charging]?', 'are you [plugged in|on the charger]?', 'is power coming in?')
+_WHERE = ('where are you[ now| right now|]?', 'what is your position?', 'tell me [your position|where you are|your coordinates]', 'position?', 'what are your coordinates?', 'where [am I talking to you|is the robot]?',
+          'give me your [position|pose|location]', 'where do you stand?', 'at which [point|spot|coordinates] are you?', 'locate yourself for me, where is it?', 'whereabouts are you?', 'report your [pose|position]')
+_HEADING = ('what is your [heading|yaw|direction]?', 'which way are you [facing|looking]?', 'heading?', 'in which direction do you [point|look]?', 'what angle are you at?')
+_SPEED = ('how fast are you[ going| driving|]?', 'what is your speed?', 'speed?', 'at [what|which] speed do you [move|drive]?', 'tell me your [speed|velocity]', 'how quick are you at the moment?')
+_MOVING = ('are you [moving|driving]?', 'do you stand still?', 'are you [standing still|at rest]?')
+_SEE = ('what do you see?', 'what can you see?', 'what is in front of the camera?', 'describe what you see', 'which objects [do you see|are there]?', 'what is around you?', 'what does the camera [see|show]?',
+        'what have you detected?', 'list the [objects|things] you see', 'anything in view?', 'name what you see', 'what is there?', 'look around, what is there?')
+_COUNT = ('how many [things|objects|items] do you see?', 'how many [detections|objects] are there?', 'count what you see')
+_NEAREST = ('what is [closest|nearest][ to you|]?', 'which [object|thing] is the [nearest|closest]?', 'what is the nearest [object|thing]?')
+_HAVE = ('do you see {object}?', 'can you see {object}?', 'is {object} [there|in view|visible]?', 'have you [found|spotted|seen] {object}?', 'is there {object}?')
+_FAR = ('how far [away |]is {object}?', 'what is the distance to {object}?', 'how far to {object}?')
+_SPOT = ('where is {object}?', 'at which coordinates is {object}?', 'what is the position of {object}?')
+_SURE = ('how sure are you about {object}?', 'what is the confidence of {object}?')
+_FRONT = ('how far is the [nearest|closest] obstacle[ in front| ahead|]?', 'what is in front of you, how far?', 'how much room is [ahead|in front]?', 'distance [ahead|to the front]?', 'how close is the [wall|obstacle] ahead?')
+_SIDE = ('how far is the [nearest|closest] obstacle [on the {side}|to the {side}|at the {side}]?', 'how much [room|space] is [on the|to the] {side}?', 'distance [to the|on the] {side}?')
+_MODE = ('what mode are you in?', 'which mode is [active|set]?', 'mode?', 'what is the [robot |]mode?', 'in which mode do you run?', 'what is your [mode|state]?')
+_ERROR = ('[are there|do you have|any] [any |]errors?', 'what is the error?', 'is [everything|all] ok?', 'is anything wrong?', 'any [faults|problems]?', 'does the robot report an error?', 'are you ok?', "what's wrong?", 'do you have a problem?')
+_TEMPERATURE = ('how [warm|hot|cold] is it?', 'what is the temperature?', 'temperature?', 'how many degrees [is it|are there]?', 'what does the thermometer say?')
+_NAMED = ('what is [the |]{name}?', 'how [high|much|big] is [the |]{name}?', '{name}?', 'tell me [the |]{name}', 'what does {name} say?', 'what is the value of {name}?', 'report {name}', 'give me {name}')
+_FLAG = ('is {name} [true|set]?', 'what is {name}?', '{name}?', 'what does {name} say?', 'is it true: {name}?')
+_FIX = ('do you have a gps fix?', 'is there a [gps |]fix?', 'does the gps work?', 'is the gps fine?')
+_VOLTAGE = ('what is the voltage?', 'how many volts[ does the battery have|]?', 'battery voltage?')
+_JOINT = ('what is the position of [joint |]{name}?', 'where is [joint |]{name}?', 'how far is {name} turned?')
+_NOTE = ('what does {name} say?', 'what is written on {name}?', 'read {name}', 'what does it say on {name}?', 'what is on {name}?', 'tell me the text of {name}')
+_AGE = ('how old is [the |]{name}?', 'what is the age of [the |]{name}?', 'when did you last hear from {name}?', 'how old is the last {name} message?')
+_FRESH = ('is [the |]{name} [fresh|stale|up to date]?', 'is {name} still [fresh|current]?')
 _TOOLS = ('what can you do?', 'which tools do you have?', 'list your [tools|functions|abilities|skills]', 'what are you able to do?', 'how can you help[ me| us|]?', 'what are your [tools|abilities]?', 'help')
-_PLACES = ('where can you go?', 'which [places|rooms|locations|destinations] do you know?', 'list [the|all|your] [places|rooms|locations|destinations]', 'what places are there?', 'what [rooms|places] can you reach?')
-
-
-def ask_state(rng: random.Random, state: State, book: Book) -> Asked | None:
-    """Return question template, slot values and reply; None if this draw fits no input."""
-    makers = (_ask_battery, _ask_battery, _ask_pose, _ask_pose, _ask_motion, _ask_seen, _ask_seen,
-              _ask_one_thing, _ask_front, _ask_report, _ask_tools)
-    return rng.choice(makers)(rng, state, book)
-
-
-def _stale(state: State, *types: str) -> bool:
-    return any(o.state is InputState.STALE and o.type.endswith(types) for o in state.observations)
-
-
-def _ask_battery(rng: random.Random, state: State, _: Book) -> Asked:
-    if state.battery is None:
-        return rng.choice((*_BATTERY, *_LOW)), {}, 'There is no battery reading.'
-    old = _stale(state, 'BatteryState')
-    tense = 'was' if old else 'is'
-    tail = ', but the reading is stale.' if old else '.'
-    if rng.random() < 0.75:
-        return rng.choice(_BATTERY), {}, f'Battery {tense} at {state.battery} %{tail}'
-    word = 'Yes' if state.battery < 20 else 'No'
-    return rng.choice(_LOW), {}, f'{word}, battery {tense} at {state.battery} %{tail}'
-
-
-def _ask_pose(rng: random.Random, state: State, _: Book) -> Asked:
-    if state.pose is None:
-        return rng.choice((*_WHERE, *_HEADING)), {}, 'There is no position reading.'
-    x, y, yaw = state.pose
-    old = ', but the reading is stale.' if _stale(state, 'Odometry') else '.'
-    verb = 'was' if old != '.' else 'am'
-    if rng.random() < 0.75:
-        return rng.choice(_WHERE), {}, f'I {verb} at x {_two(x)} m, y {_two(y)} m, yaw {yaw} deg{old}'
-    return rng.choice(_HEADING), {}, f'My heading {"was" if verb == "was" else "is"} {yaw} deg{old}'
-
-
-def _ask_motion(rng: random.Random, state: State, _: Book) -> Asked:
-    if state.speed is None:
-        return rng.choice((*_SPEED, *_MOVING)), {}, 'There is no speed reading.'
-    if rng.random() < 0.6:
-        return rng.choice(_SPEED), {}, f'My speed is {_two(state.speed)} m/s.'
-    moving = f'Yes, at {_two(state.speed)} m/s.' if state.speed else 'No, I am standing still.'
-    return rng.choice(_MOVING), {}, moving
-
-
-def _ask_seen(rng: random.Random, state: State, _: Book) -> Asked:
-    if state.seen is None:
-        return rng.choice(_SEE), {}, 'There is no camera reading.'
-    count = len(state.seen)
-    roll = rng.random()
-    if roll < 0.6:
-        return rng.choice(_SEE), {}, f'I see {", ".join(state.seen)}.' if count else 'I see nothing.'
-    if roll < 0.8:
-        return rng.choice(_COUNT), {}, f'I see {count} object{"" if count == 1 else "s"}.'
-    nearest = f'The nearest object is {state.seen[0]}.' if count else 'I see nothing.'
-    return rng.choice(_NEAREST), {}, nearest
-
-
-def _ask_one_thing(rng: random.Random, state: State, _: Book) -> Asked | None:
-    if state.seen is None:
-        return None
-    distances = _distances(state)
-    if state.seen and rng.random() < 0.6:
-        thing = rng.choice(state.seen)
-        away = distances[thing]
-        values = {'object': article(rng, thing)}
-        if rng.random() < 0.5:
-            return rng.choice(_HAVE), values, f'Yes, {thing} is {_two(away)} m away.'
-        return rng.choice(_FAR), values, f'{thing} is {_two(away)} m away.'
-    thing = object_phrase(rng)
-    if any(thing in other or other in thing for other in state.seen):
-        return None
-    return rng.choice((*_HAVE, *_FAR)), {'object': article(rng, thing)}, f'No, I do not see {thing}.'
-
-
-def _distances(state: State) -> dict[str, float]:
-    for observation in state.observations:
-        if observation.type.endswith('DetectionArray') and observation.value:
-            return {d['name']: d['distance'] for d in observation.value['detections']}
-    return {}
-
-
-def _ask_front(rng: random.Random, state: State, _: Book) -> Asked | None:
-    if state.front is None:
-        return rng.choice(_FRONT), {}, 'There is no distance reading.'
-    if any(o.type.endswith('Range') for o in state.observations):
-        return None
-    if state.front == float('inf'):
-        return rng.choice(_FRONT), {}, 'In front it is clear.'
-    return rng.choice(_FRONT), {}, f'In front the nearest obstacle is at {_two(state.front)} m.'
-
-
-def _ask_report(rng: random.Random, state: State, _: Book) -> Asked | None:
-    if rng.random() < 0.4:
-        if state.mode is None:
-            return None
-        return rng.choice(_MODE), {}, f'The mode is {state.mode}.'
-    reply = f'The robot reports {state.error}.' if state.error else 'No errors are reported.'
-    return rng.choice(_ERROR), {}, reply
-
-
-def _ask_tools(rng: random.Random, _: State, book: Book) -> Asked | None:
-    if rng.random() < 0.5:
-        go = book.by_skill.get('go_to')
-        if go is None or 'place' not in go.choices:
-            return None
-        return rng.choice(_PLACES), {}, f'I know {", ".join(go.choices["place"])}.'
-    return rng.choice(_TOOLS), {}, f'I can {", ".join(tool.name for tool in book.tools)}.'
+_CHOICES = ('which {arg} [do you know|are there|can I choose]?', 'list [the|all] [choices of|possible] {arg}', 'what {arg} [are possible|do you have|can {tool} take]?', 'what can I choose for {arg}?')
+_LIMIT = ('what is the [maximum|largest] {arg} of {tool}?', 'how [high|large|much] may {arg} of {tool} be?', 'what is the upper limit of {arg} [for|of] {tool}?')
+_LEAST = ('what is the [minimum|smallest] {arg} of {tool}?', 'what is the lower limit of {arg} [for|of] {tool}?')
+_WHAT_FOR = ('what does {tool} do?', 'what is {tool} for?', 'explain {tool}', 'what is the meaning of {tool}?')
+_CAN = ('do you have a tool {tool}?', 'is there a tool called {tool}?')
 
 
 def _two(value: float) -> str:
     return f'{value:.2f}'
 
 
-def expand_question(rng: random.Random, template: str) -> str:
-    """Pick one alternative of every bracket of a question."""
-    return expand(rng, template)
+def ask_state(rng: random.Random, state: State, book: Book) -> Asked | None:
+    """Return question template, slot values and reply; None if this draw fits no input."""
+    roll = rng.random()
+    if roll < 0.1:
+        return _ask_tools(rng, book)
+    if roll < 0.16:
+        return _ask_age(rng, state)
+    if roll < 0.24:
+        return _ask_absent(rng, state)
+    fact = rng.choice(state.facts) if state.facts else None
+    maker = _MAKERS.get(fact.kind) if fact is not None else None
+    return maker(rng, state, fact) if fact is not None and maker is not None else None
+
+
+def _told(fact: Fact, reply: str) -> str:
+    """Say that a value is old, or that there is none."""
+    if fact.value is None:
+        return f'{fact.name} has no {"message yet" if fact.state is InputState.MISSING else "valid value"}.'
+    return reply if fact.is_fresh else f'{reply[:-1]}, but {fact.name} is stale.'
+
+
+def _battery(rng: random.Random, _: State, fact: Fact) -> Asked:
+    if rng.random() < 0.75 or fact.value is None:
+        return rng.choice(_BATTERY), {}, _told(fact, f'The battery is at {fact.value} %.')
+    word = 'Yes' if fact.value < 20 else 'No'
+    return rng.choice(_LOW), {}, _told(fact, f'{word}, the battery is at {fact.value} %.')
+
+
+def _charging(rng: random.Random, state: State, fact: Fact) -> Asked:
+    return rng.choice(_CHARGING), {}, _told(fact, 'Yes, the battery is charging.' if fact.value else 'No, the battery is not charging.')
+
+
+def _pose(rng: random.Random, _: State, fact: Fact) -> Asked:
+    x, y, yaw = fact.value or (0, 0, 0)
+    if rng.random() < 0.7:
+        return rng.choice(_WHERE), {}, _told(fact, f'I am at x {_two(x)} m, y {_two(y)} m, yaw {180 if yaw == -180 else yaw} deg.')
+    if rng.random() < 0.5:
+        return rng.choice(_HEADING), {}, _told(fact, f'The heading is {180 if yaw == -180 else yaw} deg.')
+    axis = rng.choice('xy')
+    return f'what is your {axis}[ coordinate|]?', {}, _told(fact, f'{axis} is {_two(x if axis == "x" else y)} m.')
+
+
+def _speed(rng: random.Random, _: State, fact: Fact) -> Asked:
+    value = fact.value if fact.value is not None else 0.0
+    if rng.random() < 0.65:
+        return rng.choice(_SPEED), {}, _told(fact, f'The speed is {_two(value)} m/s.')
+    return rng.choice(_MOVING[:1]), {}, _told(fact, f'Yes, at {_two(value)} m/s.' if abs(value) >= 0.005 else 'No, the speed is 0.00 m/s.')
+
+
+def _seen(rng: random.Random, _: State, fact: Fact) -> Asked | None:
+    found = fact.value
+    if found is None:
+        return rng.choice((*_SEE, *_COUNT)), {}, _told(fact, '')
+    names = [d['name'] for d in found]
+    roll = rng.random()
+    if any(len(n) > 48 for n in names):
+        return None
+    if roll < 0.3:
+        return rng.choice(_SEE), {}, _told(fact, f'I see {", ".join(names)}.' if names else 'I see nothing.')
+    if roll < 0.4:
+        return rng.choice(_COUNT), {}, _told(fact, f'I see {len(names)} object{"" if len(names) == 1 else "s"}.')
+    if roll < 0.5:
+        return rng.choice(_NEAREST), {}, _told(fact, f'The nearest is {names[0]}.' if names else 'I see nothing.')
+    return _one_thing(rng, fact, names)
+
+
+def _one_thing(rng: random.Random, fact: Fact, names: list[str]) -> Asked | None:
+    if names and rng.random() < 0.65:
+        thing = rng.choice([d for d in fact.value])
+        name = thing['name']
+        if any(name != n and (name in n or n in name) for n in names):
+            return None
+        slots = {'object': values.article(rng, name)}
+        return rng.choice((
+            (rng.choice(_HAVE), slots, _told(fact, f'Yes, {name} is {_two(thing["distance"])} m away.')),
+            (rng.choice(_FAR), slots, _told(fact, f'{name} is {_two(thing["distance"])} m away.')),
+            (rng.choice(_SPOT), slots, _told(fact, f'{name} is at x {_two(thing["x"])} m, y {_two(thing["y"])} m.')),
+            (rng.choice(_SURE), slots, _told(fact, f'The confidence of {name} is {thing["confidence"] * 100:.0f} %.')),
+        ))
+    name = values.thing(rng)
+    if any(name in n or n in name for n in names):
+        return None
+    return rng.choice((*_HAVE, *_FAR, *_SPOT)), {'object': values.article(rng, name)}, _told(fact, f'I do not see {name}.')
+
+
+def _front(rng: random.Random, _: State, fact: Fact) -> Asked:
+    reply = 'In front it is clear.' if fact.value == float('inf') else f'The nearest obstacle in front is at {_two(fact.value or 0)} m.'
+    return rng.choice(_FRONT), {}, _told(fact, reply)
+
+
+def _side(rng: random.Random, _: State, fact: Fact) -> Asked:
+    reply = f'On the {fact.kind} it is clear.' if fact.value == float('inf') else f'The nearest obstacle on the {fact.kind} is at {_two(fact.value or 0)} m.'
+    return rng.choice(_SIDE).replace('{side}', fact.kind), {}, _told(fact, reply)
+
+
+def _mode(rng: random.Random, _: State, fact: Fact) -> Asked:
+    return rng.choice((*_MODE, f'what is the {fact.name}?')), {}, _told(fact, f'{fact.name} is {fact.value}.')
+
+
+def _error(rng: random.Random, state: State, fact: Fact) -> Asked | None:
+    if fact.value is None:
+        return rng.choice(_ERROR), {}, _told(fact, '')
+    if sum(f.kind == 'error' for f in state.facts) > 1 or len(str(fact.value)) > 60:
+        return None
+    return rng.choice(_ERROR), {}, _told(fact, f'The robot reports {fact.value}.')
+
+
+def _no_error(rng: random.Random, state: State, fact: Fact) -> Asked | None:
+    if any(f.kind == 'error' for f in state.facts):
+        return None
+    return rng.choice(_ERROR), {}, _told(fact, 'No errors are reported.')
+
+
+def _temperature(rng: random.Random, _: State, fact: Fact) -> Asked:
+    return rng.choice(_TEMPERATURE), {}, _told(fact, f'The temperature is {fact.value} C.')
+
+
+def _name(rng: random.Random, name: str) -> str:
+    return name if rng.random() < 0.4 else name.replace('_', ' ')
+
+
+def _number(rng: random.Random, _: State, fact: Fact) -> Asked:
+    value = fact.value
+    text = '' if value is None else str(value) if isinstance(value, int) else f'{value:.3f}'.rstrip('0').rstrip('.')
+    return rng.choice(_NAMED), {'name': _name(rng, fact.name)}, _told(fact, f'{fact.name} is {text}.')
+
+
+def _flag(rng: random.Random, _: State, fact: Fact) -> Asked:
+    return rng.choice(_FLAG), {'name': _name(rng, fact.name)}, _told(fact, f'{fact.name} is {"true" if fact.value else "false"}.')
+
+
+def _fix(rng: random.Random, _: State, fact: Fact) -> Asked:
+    return rng.choice(_FIX), {}, _told(fact, f'Yes, {fact.name} has a fix.' if fact.value else f'No, {fact.name} has no fix.')
+
+
+def _voltage(rng: random.Random, _: State, fact: Fact) -> Asked:
+    return rng.choice(_VOLTAGE), {}, _told(fact, f'The voltage is {fact.value or 0:.1f} V.')
+
+
+def _joints(rng: random.Random, _: State, fact: Fact) -> Asked | None:
+    if not fact.value:
+        return None
+    name = rng.choice(list(fact.value)[:12])
+    return rng.choice(_JOINT), {'name': _name(rng, name)}, _told(fact, f'{name} is at {_two(fact.value[name])}.')
+
+
+def _note(rng: random.Random, _: State, fact: Fact) -> Asked | None:
+    if fact.value is not None and len(fact.value) > 110:
+        return None
+    label = fact.name if rng.random() < 0.4 else 'the ' + fact.name.replace('_', ' ')
+    return rng.choice(_NOTE), {'name': label}, _told(fact, f'{fact.name} says "{fact.value}".')
+
+
+def _distance(rng: random.Random, _: State, fact: Fact) -> Asked:
+    return rng.choice(_NAMED), {'name': _name(rng, fact.name)}, _told(fact, f'{fact.name} is {_two(fact.value or 0)} m.')
+
+
+def _ask_age(rng: random.Random, state: State) -> Asked | None:
+    found = [o for o in state.observations if o.value is not None]
+    if not found:
+        return None
+    one = rng.choice(found)
+    if rng.random() < 0.5:
+        word = 'No' if one.state is InputState.STALE else 'Yes'
+        return f'is [the |]{one.name} [fresh|up to date|current]?', {}, f'{word}, {one.name} is {"stale" if word == "No" else "fresh"}.'
+    if one.age_s >= 10:
+        return None
+    return rng.choice(_AGE), {'name': one.name}, f'{one.name} is {one.age_s:.1f} s old.'
+
+
+def _ask_absent(rng: random.Random, state: State) -> Asked | None:
+    """Ask for what no input says."""
+    kinds = {f.kind for f in state.facts}
+    names = {f.name for f in state.facts}
+    options: list[str] = []
+    for kind, asked in (('battery', _BATTERY), ('pose', (*_WHERE, *_HEADING)), ('speed', _SPEED), ('seen', (*_SEE, *_COUNT)), ('front', _FRONT), ('mode', _MODE), ('temperature', _TEMPERATURE), ('fix', _FIX)):
+        clash = {'speed': {'forward', 'speed'}, 'front': {'front', 'distance'}, 'temperature': {'temperature', 'number'}, 'mode': {'mode', 'number', 'flag'}}.get(kind, {kind})
+        if not kinds & clash:
+            options += asked
+    if not options or rng.random() < 0.35:
+        name = f'{rare.noun(rng)}_{rng.choice(("level", "count", "state", "temperature"))}'
+        return (rng.choice(_NAMED), {'name': _name(rng, name)}, UNKNOWN) if name not in names else None
+    return rng.choice(options), {}, UNKNOWN
+
+
+def _ask_tools(rng: random.Random, book: Book) -> Asked | None:
+    if not book.tools:
+        return None
+    roll = rng.random()
+    tool = rng.choice(book.tools)
+    if roll < 0.3:
+        return rng.choice(_TOOLS), {}, f'I can {", ".join(book.names)}.'
+    if roll < 0.45:
+        return rng.choice(_WHAT_FOR), {'tool': tool.name}, tool.declaration.description
+    if roll < 0.55:
+        made = f'{rare.verb(rng)}_{rare.noun(rng)}'
+        has = rng.random() < 0.5
+        name = tool.name if has else made
+        return rng.choice(_CAN), {'tool': name}, f'Yes, there is {name}.' if has else f'No, there is no {name}.'
+    slot: Any = rng.choice(tuple(tool.slots.values())) if tool.slots else None
+    if slot is None or any(s.path[-1] == slot.path[-1] for t in book.tools if t is not tool for s in t.slots.values()):
+        return None
+    words = {'arg': slot.path[-1], 'tool': tool.name}
+    if slot.choices:
+        return rng.choice(_CHOICES), words, f'I know {", ".join(slot.choices)}.'
+    if slot.number is None or tool.skill.key == 'move_target':
+        return None
+    if rng.random() < 0.6:
+        return rng.choice(_LIMIT), words, f'At most {slot.number.high:g} {slot.number.unit}.'.replace(' .', '.')
+    return rng.choice(_LEAST), words, f'At least {slot.number.low:g} {slot.number.unit}.'.replace(' .', '.')
+
+
+_MAKERS: dict[str, Callable[[random.Random, State, Fact], Asked | None]] = {
+    'battery': _battery, 'charging': _charging, 'pose': _pose, 'speed': _speed, 'forward': _speed, 'seen': _seen, 'front': _front, 'left': _side, 'right': _side,
+    'back': _side, 'mode': _mode, 'error': _error, 'no_error': _no_error, 'temperature': _temperature, 'number': _number, 'flag': _flag, 'fix': _fix, 'voltage': _voltage,
+    'joints': _joints, 'note': _note, 'distance': _distance,
+}
+
+

@@ -21,7 +21,9 @@ sentences that ask for it. Catalogues draw their tools from here.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field
 
 
 @dataclass(frozen=True)
@@ -38,9 +40,11 @@ class Arg:
     step: float = 1.0
     unit: str = ''
     choices: tuple[str, ...] = ()
+    spoken: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    says_true: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Skill:
     """A meaning: how tools that do it may be called and described, and how people ask for it."""
 
@@ -50,6 +54,11 @@ class Skill:
     says: tuple[str, ...]
     args: tuple[Arg, ...] = ()
     is_motion: bool = False
+    near: tuple[str, ...] = ()
+    opposite: tuple[str, ...] = ()
+    nest: tuple[str, ...] = ()
+    nested: tuple[str, ...] = ()
+    says_units: bool = False
 
 
 _GO = '[go|go over|drive|move|head|navigate|travel|roll|make your way|proceed|walk|get|run|come]'

@@ -1,0 +1,43 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""Which kinds of cases there are, and how often each is drawn."""
+
+from __future__ import annotations
+
+from demo_data import makers_calls as calls
+from demo_data import makers_refusals as refusals
+from demo_data import makers_state as states
+from demo_data import makers_turns as turns
+from demo_data.cases import Case
+from demo_data.cases import CaseMaker
+from demo_data.cases import Maker
+
+FAMILIES: tuple[tuple[float, Maker], ...] = (
+    (24, calls.command), (6, calls.twin), (5, calls.first_step), (4.5, calls.several), (3, calls.correction), (2.5, calls.instead), (6, calls.condition),
+    (12, calls.relative), (3, calls.approach), (1.5, calls.seen), (2.5, calls.bring), (2, calls.quoted),
+    (2.5, refusals.stop), (2.5, refusals.chat), (1.7, refusals.forbidden), (2.6, refusals.unclear), (3, refusals.unknown_choice), (3.2, refusals.unavailable),
+    (3.5, refusals.out_of_range), (4, refusals.overweight), (4, refusals.limited), (4, refusals.demanded),
+    (6, states.decide), (2.5, states.decide_elsewhere), (10, states.question), (1.3, states.unanswerable), (0.7, states.reading_aloud),
+    (7, turns.follow_up), (3, turns.after_failure), (2, turns.again), (1.2, turns.changed_mind), (0.8, turns.changed_number),
+)
+
+
+def draw_case(maker: CaseMaker) -> Case:
+    """Draw a case of any kind, at times after other turns."""
+    case = maker.draw(FAMILIES)
+    if not case.is_bound and maker.rng.random() < 0.3:
+        turns.with_history(maker, case, maker.rng)
+    return case

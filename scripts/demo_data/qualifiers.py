@@ -1,0 +1,97 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""
+What tells two tools of the same kind apart: words in descriptions, other words in sentences.
+
+A group holds sides; a tool takes one side, its twin another. Nothing of it is in a tool's name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Side:
+    """`describes` completes a description; `says` completes a sentence that means this side."""
+
+    describes: tuple[str, ...]
+    says: tuple[str, ...]
+
+
+def _side(describes: str, says: str) -> Side:
+    return Side(tuple(describes.strip().split('|')), tuple(says.strip().split('|')))
+
+
+GROUPS: tuple[tuple[Side, ...], ...] = tuple(
+    tuple(_side(*side) for side in group) for group in (
+        (('with the left arm|left arm only|uses the arm on the left side', 'with your left|using your left hand|on your left side, I mean the hand|with the left one'),
+         ('with the right arm|right arm only|uses the arm on the right side', 'with your right|using your right hand|the right hand should do it|with the right one')),
+        (('with the front camera|uses the camera at the front', 'look ahead for that|using what you see ahead|with the forward camera|use the lens facing forward'),
+         ('with the rear camera|uses the camera at the back', 'use the one behind you|with the backward camera|using what you see behind you|use the lens facing backwards')),
+        (('slowly|at low speed|at walking pace', 'take your time|there is no rush|do not hurry|very gently and unhurried|at a crawl|nice and easy'),
+         ('fast|at full speed|as quickly as possible', 'hurry|we are in a rush|be quick about it|make it snappy|as rapidly as you can|every second counts')),
+        (('indoors|inside buildings|for use indoors only', 'in here|under the roof|within the building|we stay inside|not out in the open'),
+         ('outdoors|outside of buildings|for use outdoors only', 'out in the open|under the sky|in the open air|out there|we are outside')),
+        (('for heavy loads|for loads above 5 kg', 'it weighs a ton|mind, it is really heavy|it is 12 kilos|that one is hard to lift|it weighs 8 kg'),
+         ('for light loads|for loads of 5 kg or less', 'it weighs next to nothing|it is feather-light|it is only 1 kilo|anyone could lift it|it weighs 2 kg')),
+        (('for fragile things|handles things that break easily', 'it breaks easily|mind, it is delicate|it is made of thin glass|careful, one knock and it is gone'),
+         ('for robust things|handles things that cannot break', 'it is solid steel|nothing can happen to it|it can take a knock|do not worry, it is unbreakable')),
+        (('for people|when persons are concerned', 'it is for a guest|somebody is waiting for it in person|a human being needs it|it concerns a visitor'),
+         ('for parcels|when goods are concerned', 'it is only about a package|it is for a box|it concerns a delivery|this is about cargo')),
+        (('at night|for the night hours', 'after dark|when everybody sleeps|at midnight|late, in the dark'),
+         ('by day|for the daytime', 'in broad daylight|while the sun is up|around noon|before it gets dark')),
+        (('on dry ground|for dry floors', 'there is no water around|everything is dry|the ground has no moisture'),
+         ('on wet ground|for wet floors', 'mind the puddles|it has been raining in|the ground is soaked|there is water all over')),
+        (('silently|without any sound', 'be quiet about it|do not make a noise|without waking anybody|hush, not a sound'),
+         ('with a warning sound|while beeping', 'and let everybody hear it|make some noise while you do|beep so that they notice|with the alarm tone on')),
+        (('once only|a single time', 'just one time|one go is enough|not more than once'),
+         ('repeatedly|again and again until told otherwise', 'over and over|keep doing it|again and again|do not cease until I tell you')),
+        (('for children|made for kids', 'it is for the little ones|the kids asked for it|a boy of six wants it'),
+         ('for adults|made for grown-ups', 'it is for the grown-ups|only over eighteens today|a gentleman of fifty wants it')),
+        (('on the ground floor|at street level', 'down here|at street level|no stairs needed|on level zero'),
+         ('on the upper floor|one storey up', 'upstairs|one level up|up there|above us')),
+        (('with a photo as proof|and takes a picture afterwards', 'and show me an image of it later|I want to see evidence|document it with the camera'),
+         ('without any record|and keeps no picture', 'no pictures please|do not document it|leave no trace of it, no images')),
+        (('gently|with little force', 'with a soft touch|do not press hard|like handling an egg|softly'),
+         ('forcefully|with full force', 'with all your strength|push hard|do not be shy, use power|with might')),
+        (('with a person watching|under supervision', 'I will keep an eye on you|while I watch|somebody stays with you'),
+         ('unattended|without anybody near', 'nobody will be around|while we are all away|on your own')),
+        (('in the north half|north of the main aisle', 'on the northern side|up north|towards the north'),
+         ('in the south half|south of the main aisle', 'on the southern side|down south|towards the south')),
+        (('for hot items|withstands heat', 'careful, it burns|it comes right out of the oven|it is glowing|do not touch, it is at 90 degrees'),
+         ('for frozen items|withstands cold', 'it is icy|it comes out of the freezer|it is below zero|it is frozen solid')),
+        (('for metal parts|for parts of steel or iron', 'it is made of iron|it is steel|the magnet sticks to it'),
+         ('for wooden parts|for parts of timber', 'it is made of oak|it is timber|it grew as a tree')),
+        (('for large items|for things above 50 cm', 'it is huge|it is as big as a fridge|it is a metre wide|it is enormous'),
+         ('for small items|for things up to 50 cm', 'it is tiny|it fits into a pocket|it is just ten centimetres wide|it is no bigger than a coin')),
+        (('by the main computer|runs on board', 'on board, please|without the network|locally'),
+         ('by the cloud service|runs on the server', 'let the server do it|through the internet|remotely')),
+        (('using the lift|takes the elevator', 'ride, do not climb|by elevator|with the cabin'),
+         ('using the ramp|takes the sloped way', 'over the slope|roll up the incline|by the inclined way')),
+        (('with gloves on|using the clean tool', 'hygiene matters here|it must stay sterile|keep it germ-free'),
+         ('with the dirty tool|not for clean goods', 'it is filthy anyway|no need to keep it clean|dirt does not matter')),
+        (('in simulation only|does not move the real robot', 'just pretend|only in the simulator|as a dry run|do not do it for real'),
+         ('on the real robot|moves the hardware', 'for real|this is not a drill|on the actual machine|no simulation')),
+        (('urgent jobs|with top priority', 'it is an emergency|this cannot wait|before anything else'),
+         ('low priority jobs|when nothing else is to do', 'whenever you find time|it can wait|if you are bored')),
+        (('for the morning shift|between 6 and 14 h', 'it is for the early crew|at eight in the morning|before breakfast is over'),
+         ('for the late shift|between 14 and 22 h', 'it is for the evening crew|at eight in the evening|after supper')),
+        (('along the wall|keeps close to walls', 'hug the wall|stay at the edge|right beside the wall'),
+         ('through the middle|keeps away from walls', 'right through the centre|stay clear of the edges|down the middle')),
+        (('for liquids|for things that pour', 'it is full of soup|it can spill|there is water in it|it is a drink'),
+         ('for solids|for things that do not flow', 'it is hard as rock|nothing can spill|it is a block')),
+    ))

@@ -1,0 +1,200 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""
+Stated rules: what a description or the system text demands, forbids or prescribes.
+
+A rule of a tool refuses its calls while it is broken; a standing order says what to do when
+nobody asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import replace
+import random
+from typing import Any
+
+from demo_data.conditions import arrange
+from demo_data.conditions import Condition
+from demo_data.observations import State
+from gemma_node.core import InputState
+
+Call = tuple[str, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """
+    One stated rule about a tool ('' for a standing order).
+
+    kind: needs (a condition), age (of an input), limit (of an argument), weight, place, order.
+    """
+
+    kind: str
+    text: str
+    tool: str = ''
+    condition: Condition | None = None
+    path: tuple[str, ...] = ()
+    limit: float = 0.0
+    unit: str = ''
+    value: str = ''
+    order: Call | None = None
+    in_system: bool = False
+
+    def broken(self, arguments: Mapping[str, Any], state: State) -> str:
+        """Say why a call must be refused, or nothing."""
+        if self.kind == 'age':
+            return self._age_problem(state)
+        if self.kind == 'needs' and self.condition is not None:
+            problem = self.condition.problem(state)
+            if problem:
+                return f'{self.condition.label} is {problem}'
+            return '' if self.condition.holds(state) else self.value
+        found: Any = arguments
+        for key in self.path:
+            found = found.get(key) if isinstance(found, Mapping) else None
+        if self.kind == 'limit' and isinstance(found, (int, float)) and found > self.limit:
+            return f'the limit is {self.limit:g} {self.unit}'.strip()
+        if self.kind == 'place' and found == self.value:
+            return f'{self.value.replace("_", " ")} is forbidden'
+        return ''
+
+    def _age_problem(self, state: State) -> str:
+        found = next((o for o in state.observations if o.name == self.value), None)
+        if found is None or found.state is InputState.MISSING:
+            return f'{self.value} is missing'
+        if found.state is InputState.INVALID:
+            return f'{self.value} is invalid'
+        if found.state is InputState.STALE or found.age_s > self.limit:
+            return f'{self.value} is too old'
+        return ''
+
+    def prepare(self, rng: random.Random, state: State, chance: float) -> None:
+        """Give a state the input that the rule is about; `chance` is that of a broken rule."""
+        breaks = rng.random() < chance
+        if self.kind == 'age':
+            self._set_age(rng, state, breaks)
+        elif self.condition is not None:
+            fault = None
+            if breaks and rng.random() < 0.3:
+                fault = rng.choice((InputState.STALE, InputState.STALE, InputState.MISSING, InputState.INVALID))
+            arrange(rng, state, self.condition, truth=not breaks, fault=fault)
+
+    def _set_age(self, rng: random.Random, state: State, breaks: bool) -> None:
+        place = next((i for i, o in enumerate(state.observations) if o.name == self.value), None)
+        if place is None:
+            if breaks and rng.random() < 0.2:
+                return
+            kind = {'odom': 'pose', 'battery': 'battery', 'scan': 'front', 'gps': 'fix', 'detections': 'seen'}[self.value]
+            if any(f.kind == kind for f in state.facts):
+                state.drop(next(f.name for f in state.facts if f.kind == kind))
+            blank: Any = {'pose': 0, 'battery': 30, 'front': 1.0, 'fix': True, 'seen': 'box'}[kind]
+            op = {'fix': '=', 'seen': 'sees not'}.get(kind, '>')
+            arrange(rng, state, Condition(kind, op, blank), truth=True)
+            added = state.observations.pop()
+            renamed = replace(added, name=self.value, topic=f'/{self.value}')
+            state.observations.append(renamed)
+            state.facts = [replace(f, name=self.value) if f.name == added.name else f for f in state.facts]
+            place = len(state.observations) - 1
+        found = state.observations[place]
+        if found.state is not InputState.FRESH and not breaks:
+            kind = next((f.kind for f in state.facts if f.name == self.value), '')
+            state.drop(self.value)
+            self._set_age(rng, state, False) if kind else None
+            return
+        if found.state is not InputState.FRESH:
+            return
+        age = self.limit * rng.choice((0.2, 0.4, 0.6, 0.8)) if not breaks else self.limit * rng.choice((1.4, 2, 3, 8, 20)) + 0.1
+        age = round(age, 1) if age < 10 else float(round(age))
+        if (age > self.limit) is not breaks:
+            age = 0.0 if not breaks else self.limit + 1
+        state.observations[place] = replace(found, age_s=age, max_age_s=max(found.max_age_s, age + 1))
+
+
+def age_rule(rng: random.Random, tool: str, is_motion: bool) -> Rule:
+    """Demand that an input is fresh."""
+    name = rng.choice(('odom', 'odom', 'battery', 'scan', 'gps', 'detections')) if not is_motion else rng.choice(('odom', 'odom', 'scan', 'gps'))
+    limit = rng.choice((0.3, 0.5, 0.5, 1, 1, 2, 3, 5, 10))
+    text = rng.choice((
+        f'Needs {name} not older than {limit} s.', f'Only with {name} at most {limit} s old.', f'Requires {name} younger than {limit} s.',
+        f'{name} must not be older than {limit} s.', f'Do not use it when {name} is older than {limit} s.', f'Needs a fresh {name} (max {limit} s).'))
+    return Rule('age', text, tool, limit=limit, value=name)
+
+
+_NEEDS: tuple[tuple[Condition, tuple[str, ...], str], ...] = (
+    (Condition('fix', '=', True), ('Only with a valid gps fix.', 'Needs a gps fix.', 'Requires that the gps has a fix.', 'Not without a gps fix.'), 'there is no gps fix'),
+    (Condition('charging', '=', False), ('Not while charging.', 'Never while the battery is charging.', 'Only when not charging.', 'Forbidden during charging.'), 'the battery is charging'),
+    (Condition('battery', '>', 30, unit='%'), ('Needs more than 30 % battery.', 'Only with a battery above 30 %.', 'Not with a battery of 30 % or less.'), 'the battery is too low'),
+    (Condition('battery', '>', 50, unit='%'), ('Needs more than 50 % battery.', 'Only with a battery above 50 %.', 'Requires a charge over 50 %.'), 'the battery is too low'),
+    (Condition('battery', '>', 20, unit='%'), ('Needs more than 20 % battery.', 'Requires a battery above 20 %.'), 'the battery is too low'),
+    (Condition('flag', '=', False, 'gripper_closed'), ('Only when gripper_closed is false.', 'Needs an open gripper (gripper_closed false).'), 'the gripper is closed'),
+    (Condition('flag', '=', False, 'estop_released'), ('Only while estop_released is false.',), 'the emergency stop is released'),
+    (Condition('flag', '=', False, 'person_detected'), ('Never while person_detected is true.', 'Not when person_detected is true.', 'Only if nobody is near (person_detected false).'), 'a person is near'),
+    (Condition('flag', '=', True, 'door_open'), ('Only when door_open is true.', 'Needs an open door (door_open true).'), 'the door is closed'),
+    (Condition('flag', '=', True, 'tool_attached'), ('Only when tool_attached is true.', 'Needs the tool attached (tool_attached).'), 'no tool is attached'),
+    (Condition('flag', '=', False, 'raining'), ('Not while raining is true.', 'Only in dry weather (raining false).'), 'it is raining'),
+    (Condition('mode', '=', 'auto', 'mode'), ('Only in mode auto.', 'Needs the mode auto.', 'Works in mode auto only.'), 'the mode is not auto'),
+    (Condition('mode', '=', 'manual', 'mode'), ('Only in mode manual.', 'Needs the mode manual.'), 'the mode is not manual'),
+    (Condition('front', '>', 1, unit='m'), ('Only if nothing is within 1 m in front.', 'Needs more than 1 m of free space ahead.'), 'the way ahead is not free'),
+    (Condition('front', '>', 0.5, unit='m'), ('Only if nothing is within 0.5 m in front.', 'Needs more than 0.5 m of free space ahead.'), 'the way ahead is not free'),
+    (Condition('temperature', '>', 0), ('Not below 0 C.', 'Only above 0 degrees Celsius.'), 'it is too cold'),
+    (Condition('temperature', '<', 40), ('Not above 40 C.', 'Only below 40 degrees Celsius.'), 'it is too hot'),
+    (Condition('speed', '<', 0.1, unit='m/s'), ('Only while slower than 0.1 m/s.', 'Needs a speed below 0.1 m/s.', 'Not while driving at 0.1 m/s or more.'), 'the robot is moving'),
+    (Condition('number', '<', 10, 'wind_speed', 'm/s'), ('Not with a wind_speed of 10 m/s or more.', 'Only with a wind_speed below 10 m/s.'), 'the wind is too strong'),
+    (Condition('number', '>', 15, 'water_level', '%'), ('Needs a water_level above 15 %.', 'Only with more than 15 % water_level.'), 'the water level is too low'),
+    (Condition('number', '<', 90, 'fill_level', '%'), ('Not with a fill_level of 90 % or more.', 'Only below 90 % fill_level.'), 'the fill level is too high'),
+)
+
+
+def needs_rule(rng: random.Random, tool: str) -> Rule:
+    """Demand that something holds."""
+    condition, texts, reason = rng.choice(_NEEDS)
+    return Rule('needs', rng.choice(texts), tool, condition, value=reason)
+
+
+def limit_rule(rng: random.Random, tool: str, path: tuple[str, ...], unit: str, low: float, high: float, *, in_system: bool) -> Rule:
+    """Limit an argument more than its range does."""
+    limit = low + (high - low) * rng.choice((0.3, 0.4, 0.5, 0.6, 0.7))
+    limit = float(round(limit)) if limit >= 10 else round(limit, 1)
+    shown = {'fraction': '', 'x': 'times'}.get(unit, unit)
+    amount = f'{limit:g} {shown}'.strip()
+    name = path[-1]
+    if in_system:
+        texts = [f'Never use more than {amount} for {name} of {tool}.', f'{tool}: {name} at most {amount}.', f'Limit {name} of {tool} to {amount}.']
+        if unit in ('m/s', 'km/h', 'cm/s'):
+            texts += [f'Never drive faster than {amount}.', f'The speed limit is {amount}.', f'Do not go faster than {amount}.'] * 2
+    else:
+        texts = [f'Never more than {amount}.', f'At most {amount} is allowed.', f'{name} above {amount} is forbidden.', f'Not allowed above {amount}.']
+        if unit in ('m/s', 'km/h', 'cm/s'):
+            texts += [f'Never faster than {amount}.'] * 3
+    return Rule('limit', rng.choice(texts), tool, path=path, limit=limit, unit=shown, in_system=in_system)
+
+
+def weight_rule(rng: random.Random, tool: str, *, in_system: bool) -> Rule:
+    """Limit what may be carried."""
+    limit = rng.choice((1, 1.5, 2, 2, 3, 5, 5, 8, 10, 20))
+    texts = (f'Carries at most {limit} kg.', f'Not for loads above {limit} kg.', f'Maximum load {limit} kg.', f'Only up to {limit} kg.', f'Never with more than {limit} kg.')
+    if in_system:
+        texts = (f'The robot carries at most {limit} kg.', f'Never lift more than {limit} kg.', f'Loads above {limit} kg are forbidden.', f'The arm holds {limit} kg at most.')
+    return Rule('weight', rng.choice(texts), tool, limit=limit, unit='kg', in_system=in_system)
+
+
+def place_rule(rng: random.Random, tool: str, path: tuple[str, ...], value: str) -> Rule:
+    """Forbid one of the choices of a tool."""
+    spoken = value.replace('_', ' ')
+    texts = (f'Never go to {spoken}.', f'{spoken} is forbidden.', f'Keep out of {spoken}.', f'Do not use {spoken}.', f'{spoken} is off limits today.')
+    return Rule('place', rng.choice(texts), tool, path=path, value=value, in_system=True)

@@ -1,0 +1,271 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""A wish: a sentence that asks for one call of one tool, and that call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import replace
+from fractions import Fraction
+import random
+import re
+from typing import Any
+
+from demo_data import motion
+from demo_data import quantities
+from demo_data import speech
+from demo_data import values
+from demo_data import words
+from demo_data.catalogues import Slot
+from demo_data.catalogues import Tool
+from demo_data.phrases import expand
+from demo_data.phrases import join
+from demo_data.phrases import Said
+from demo_data.phrases import slots_of
+from demo_data.quantities import Declared
+from demo_data.skills import Arg
+
+CallValue = tuple[str, dict[str, Any]]
+_FREE = ('place', 'object', 'surface', 'person', 'plural', 'text', 'code', 'places', 'objects')
+_NEGATIONS = ("don't", 'do not', 'never', 'let ', "let's", 'stop', 'no ')
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A sentence and the call it asks for; `spoken` gives the words of each argument."""
+
+    said: Said
+    call: CallValue
+    tool: Tool
+
+    @property
+    def is_negatable(self) -> bool:
+        """Whether `do not` before it makes a sentence."""
+        return self.said.is_imperative and not self.said.template.lower().startswith(_NEGATIONS)
+
+
+def put(arguments: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
+    """Write a value at its place in the arguments."""
+    for key in path[:-1]:
+        arguments = arguments.setdefault(key, {})
+    arguments[path[-1]] = value
+
+
+def templates(tool: Tool, *, imperative: bool = False) -> list[str]:
+    """Return the sentences of a skill that this tool can serve as it is declared."""
+    have, required = frozenset(tool.slots), tool.required()
+    keys = {a.key for a in tool.skill.args}
+    found = []
+    for template in tool.skill.says:
+        if imperative and template.startswith('!'):
+            continue
+        asked = {s.removesuffix('_u') for s in slots_of(template)} & keys
+        if asked <= have and required <= asked:
+            found.append(template)
+    return found
+
+
+def make_wish(rng: random.Random, tool: Tool, *, imperative: bool = False, quote: bool = False) -> Wish | None:
+    """Draw a sentence for a tool; None where this draw gives none."""
+    if tool.skill.key in motion.RELATIVE:
+        return relative_wish(rng, tool)
+    choices = templates(tool, imperative=imperative)
+    if not choices:
+        return None
+    template = expand(rng, rng.choice(choices))
+    is_imperative = not template.startswith('!')
+    template = template.lstrip('!')
+    if quote and '{text}' in template and '"{text}"' not in template:
+        template = template.replace("'{text}'", '{text}').replace('{text}', '"{text}"')
+    asked = slots_of(template)
+    said: dict[str, str] = dict(speech.fillers(rng)) if any(s not in {a.key for a in tool.skill.args} for s in asked) else {}
+    arguments: dict[str, Any] = {}
+    fixed = set()
+    for arg in tool.skill.args:
+        slot = tool.slots.get(arg.key)
+        names = [n for n in (arg.key, f'{arg.key}_u') if n in asked]
+        if slot is None or not names:
+            if slot is not None and arg.kind == 'boolean' and rng.random() < 0.35:
+                template = f'{template} {rng.choice(arg.says_true)}'
+                put(arguments, slot.path, True)
+            continue
+        drawn = spoken_value(rng, arg, slot, with_unit=names[0].endswith('_u') or tool.skill.says_units)
+        if drawn is None:
+            return None
+        value, said[names[0]] = drawn
+        if arg.kind == 'text' and '{text} to ' in template:
+            value = said['text'] = rng.choice(words.GREETINGS)
+        put(arguments, slot.path, value)
+        if not slot.choices and arg.kind in _FREE:
+            fixed.add(names[0])
+    for arg in tool.skill.args:
+        slot = tool.slots.get(arg.key)
+        if slot is not None and arg.kind == 'boolean' and not arg.optional and arg.key not in asked:
+            arguments.setdefault(slot.path[-1], False)
+    result = Said(template, {k: v for k, v in said.items() if k in asked}, is_imperative, frozenset(fixed))
+    return Wish(_with_side(rng, result, tool), (tool.name, arguments), tool)
+
+
+def _with_side(rng: random.Random, said: Said, tool: Tool) -> Said:
+    """Say which of two twins is meant."""
+    if tool.side is None:
+        return said
+    phrase = rng.choice(tool.side.says)
+    template = said.template
+    forms = [f'{template}, {phrase}', f'{template}. {phrase[:1].upper()}{phrase[1:]}', f'{template} - {phrase}', f'{template} and mind: {phrase}']
+    if not said.is_imperative or rng.random() < 0.35:
+        forms = [f'{phrase[:1].upper()}{phrase[1:]}. {template[:1].upper()}{template[1:]}', f'{phrase}, {template}', f'{phrase}: {template}']
+        return replace(said, template=rng.choice(forms), is_imperative=False)
+    return replace(said, template=rng.choice(forms))
+
+
+def spoken_value(rng: random.Random, arg: Arg, slot: Slot, *, with_unit: bool) -> tuple[Any, str] | None:
+    """Draw a value for an argument as it is declared, and how a person says it."""
+    if arg.kind in ('xy', 'numbers'):
+        return _numbers(rng, arg, slot)
+    if slot.number is not None:
+        return spoken_number(rng, slot.number, arg, with_unit=with_unit)
+    if arg.kind in ('places', 'objects'):
+        return _list(rng, arg, slot)
+    if slot.choices:
+        value = rng.choice(tuple(slot.choices))
+        return value, say_choice(rng, arg, slot, value)
+    return values.draw(rng, arg)
+
+
+def say_choice(rng: random.Random, arg: Arg, slot: Slot, value: str) -> str:
+    """Say one of the choices."""
+    spoken = rng.choice(slot.choices[value])
+    if arg.kind in ('place', 'object', 'surface', 'places', 'objects'):
+        return values.article(rng, spoken.replace('_', ' '))
+    return spoken
+
+
+def _list(rng: random.Random, arg: Arg, slot: Slot) -> tuple[list[str], str] | None:
+    count = rng.choice((2, 2, 3, 3, 4))
+    if slot.choices:
+        found = rng.sample(tuple(slot.choices), min(count, len(slot.choices)))
+        said = [say_choice(rng, arg, slot, v) for v in found]
+    else:
+        pairs = [values.draw(rng, arg) for _ in range(count)]
+        found, said = [v for v, _ in pairs], [s for _, s in pairs]
+    if len(found) < 2 or any(' and ' in s for s in said):
+        return None
+    return found, listed(rng, said)
+
+
+def listed(rng: random.Random, said: list[str]) -> str:
+    """Say several things: `a, b and c`."""
+    head = ', '.join(said[:-1]) if rng.random() < 0.8 else ' and '.join(said[:-1])
+    return f'{head}{rng.choice((" and ", " and ", " and ", ", and "))}{said[-1]}'
+
+
+def _numbers(rng: random.Random, arg: Arg, slot: Slot) -> tuple[list[Any], str]:
+    assert slot.number is not None
+    low, high = slot.number.low, slot.number.high
+    count = 2 if arg.kind == 'xy' else rng.randint(2, 4)
+    found = [quantities.plain(round(rng.uniform(low, high), rng.choice((0, 1, 1, 2)))) for _ in range(count)]
+    texts = [str(v) for v in found]
+    if arg.kind == 'xy':
+        return found, rng.choice((f'{texts[0]}, {texts[1]}', f'{texts[0]} and {texts[1]}', f'x {texts[0]}, y {texts[1]}', f'({texts[0]}, {texts[1]})', f'x {texts[0]} and y {texts[1]}'))
+    return found, listed(rng, texts)
+
+
+def spoken_number(rng: random.Random, declared: Declared, arg: Arg, *, with_unit: bool) -> tuple[Any, str] | None:
+    """Draw a number within the declared range."""
+    if with_unit and declared.unit:
+        drawn = quantities.draw(rng, declared)
+        return None if drawn is None else (drawn.value, drawn.text)
+    decimals = 0 if declared.is_integer or arg.kind == 'integer' or arg.step >= 1 else rng.choice((0, 1, 1, 2, 2))
+    value = Fraction(str(round(rng.uniform(declared.low, declared.high), decimals)))
+    if declared.unit == 'deg' and rng.random() < 0.5:
+        value = Fraction(rng.choice((0, 45, 90, 135, 180, -45, -90, -135, -180, 30, 60)))
+    if not declared.low <= value <= declared.high:
+        return None
+    text = quantities.number_text(rng, value, words=0.1)
+    if text in ('-0', '-0.0'):
+        text = '0'
+    return (int(value) if declared.is_integer else quantities.plain(value)), text
+
+
+def scales(tool: Tool) -> dict[str, Fraction]:
+    """Return for each number the native value of one declared unit."""
+    found = {}
+    for arg in tool.skill.args:
+        slot = tool.slots.get(arg.key)
+        if slot is None or slot.number is None or arg.kind not in ('number', 'integer'):
+            continue
+        family = quantities.FAMILIES.get(quantities.FAMILY_OF.get(slot.number.unit, ''), {})
+        if family and arg.unit in family:
+            found[arg.key] = family[slot.number.unit] / family[arg.unit]
+    return found
+
+
+def relative_wish(rng: random.Random, tool: Tool, *, fitting: bool = True) -> Wish | None:
+    """Draw a wish for a tool that takes distances or angles as seen from the robot."""
+    key = tool.skill.key
+    if key in ('turn_by', 'turn_side'):
+        move = motion.draw_turn(rng)
+    else:
+        ways = {'drive_straight': ('forward', 'backward'), 'step_side': ('left', 'right')}.get(key, ('forward', 'backward', 'left', 'right'))
+        move = motion.draw_move(rng, ways, 5.0, two=key == 'move_by')
+    arguments = motion.relative_arguments(key, move, scales(tool))
+    if arguments is None:
+        return None
+    placed: dict[str, Any] = {}
+    inside = True
+    for name, value in arguments.items():
+        slot = tool.slots.get(name)
+        if slot is None:
+            return None
+        if slot.number is not None:
+            inside = inside and Fraction(str(slot.number.low)) <= value <= Fraction(str(slot.number.high))
+            if slot.number.is_integer and Fraction(value).denominator != 1:
+                return None
+            rounded = quantities.plain(Fraction(value))
+            if quantities.is_tie(Fraction(value)):
+                return None
+            value = int(rounded) if slot.number.is_integer else rounded
+        elif value not in slot.choices:
+            match = [c for c, said in slot.choices.items() if value in said]
+            if not match:
+                return None
+            value = match[0]
+        put(placed, slot.path, value)
+    if not placed or inside is not fitting:
+        return None
+    text = expand(rng, move.text)
+    said = Said(text.lstrip('!'), {}, not text.startswith('!'))
+    return Wish(_with_side(rng, said, tool), (tool.name, placed), tool)
+
+
+def plain_of(wish: Wish) -> str:
+    """Return a wish without any noise, as it can stand within another sentence."""
+    return re.sub(r'[.!?]+$', '', wish.said.plain)
+
+
+def both(template: str, first: Wish, second: Wish, *, is_imperative: bool = True) -> Said:
+    """Join two wishes."""
+    return join(template, is_imperative=is_imperative, a=first.said, b=second.said)
+
+
+def argument_at(arguments: Mapping[str, Any], path: tuple[str, ...]) -> Any:
+    """Return the value at a path, or None."""
+    found: Any = arguments
+    for key in path:
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found
