@@ -32,7 +32,6 @@ import random
 import re
 from typing import Any
 
-from demo_data import procedural
 from demo_data import quantities
 from demo_data import rare
 from demo_data import values
@@ -42,7 +41,6 @@ from demo_data.library import may_join
 from demo_data.library import near
 from demo_data.library import skills
 from demo_data.phrases import expand
-from demo_data.phrases import slots_of
 from demo_data.qualifiers import GROUPS
 from demo_data.qualifiers import Side
 from demo_data.quantities import Declared
@@ -161,8 +159,8 @@ def made_up_book(rng: random.Random) -> Book:
     count = rng.choice((2, 3, 3, 4, 4, 5, 5, 6, 7, 8, 9, 10, 12))
     twins = rng.choices((0, 1, 2), (5, 3, 2))[0]
     start = [skills()[k] for k in rng.sample(('go_to', 'say', 'drive_to', 'dock', 'pick'), 1)] if rng.random() < 0.25 else []
-    if rng.random() < 0.3:
-        start = [skills()[rng.choice(('goto_pose', 'move_target', 'face_heading', 'drive_straight', 'step_side', 'move_by', 'turn_by', 'turn_side', 'move_direction', 'drive_to'))]]
+    if rng.random() < 0.38:
+        start = [skills()[rng.choice(('goto_pose', 'drive_to', 'goto_pose', 'move_target', 'face_heading', 'drive_straight', 'step_side', 'move_by', 'turn_by', 'turn_side', 'move_direction', 'drive_to'))]]
     chosen = draw_skills(rng, max(2, count - twins), composed=composed, start=start)
     return _made_up(rng, chosen, strange=0.85, nonces=rng.choice((0.0, 0.05, 0.3, 1.0)), twins=twins)
 
@@ -384,20 +382,3 @@ def _spelt(value: str, spaces: str) -> str:
     if spaces == 'upper':
         return re.sub(r'[ -]', '_', value).upper()
     return re.sub(r'[ _]', spaces, value) if spaces != ' ' else value
-
-
-def says_for(tool: Tool, *, imperative: bool = False, optional: float | None = None, rng: random.Random | None = None) -> list[str]:
-    """Return the templates that this tool can serve, whose arguments it has."""
-    have, required = frozenset(tool.slots), tool.required()
-    keys = {a.key for a in tool.skill.args}
-    found = []
-    for template in tool.skill.says:
-        asked = slots_of(template) & keys
-        if asked <= have and required <= asked and not (imperative and template.startswith('!')):
-            found.append(template)
-    return found
-
-
-def composed_skill(rng: random.Random) -> Skill:
-    """Return a skill that no catalogue has."""
-    return procedural.draw_skill(rng)

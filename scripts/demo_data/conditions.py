@@ -249,5 +249,7 @@ def _beside(rng: random.Random, bound: float, low: float, high: float, below: bo
     if span <= 0:
         span = max(abs(bound) * 0.5, 2)
     share = rng.choice((rng.uniform(0.03, 0.15), rng.uniform(0.1, 1)))
+    if span < 0.5:
+        return bound + (-1 if below else 1) * span * rng.uniform(0.12, 1)
     distance = max(span * share, min(span, 1.0 if abs(bound) >= 5 else 0.06))
     return bound - distance if below else bound + distance

@@ -65,7 +65,6 @@ CHAT = (
     '!you are doing [fine|great|well]', '!no, nothing', '!I do not need anything[ right now|]', '!just testing', '!ignore [that|me]',
     '!{distractor}', '!no need to do anything', 'do nothing', 'rest for now', '!I was talking to {person}', '!that was not for you',
     '!nothing to do [for you|now|right now]', '!I only wanted to [see|test] you', '!we are done[ for today|]', '!I will do it myself',
-    "![don't|do not] [{negated}]", '!please do not {negated}', '!you do not have to {negated}', '!there is no need to {negated}',
     '!later, not now', '!fine by me', '!no [further|more|other] [orders|commands|requests|tasks][ for now|]', '!you need not do anything', '![fine|perfect|super|right], thank you[ robot|]', '!that suits me', '!you did [that|it|this] [very |really |so |]well', '!that will be all', '!good, that [will be|is] all', '!never mind what I said', '!thanks a [lot|million|bunch]', '!many thanks', '!what a good robot', '!I like you',
     '!that was [great|good|perfect|nice|fast|helpful]', '!you are [great|nice|a good robot|the best|very helpful]', '!nothing[ else| more|]', '!no more [tasks|work|questions]', '!I am [happy|satisfied|fine|done|leaving]', '!see you [later|tomorrow]', '!good night, robot', '!cheers', '!sounds good', '!alright then', '!no thanks', '!not now', '!never mind that', '!we do not need you[ right now| now|]', '!it was nothing', '!keep [going|up the good work]', '!take a break', 'do not do anything', 'relax',
 )

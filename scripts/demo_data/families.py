@@ -21,23 +21,44 @@ from demo_data import makers_calls as calls
 from demo_data import makers_refusals as refusals
 from demo_data import makers_state as states
 from demo_data import makers_turns as turns
+from demo_data import motion
 from demo_data.cases import Case
 from demo_data.cases import CaseMaker
 from demo_data.cases import Maker
+from demo_data.catalogues import Book
 
 FAMILIES: tuple[tuple[float, Maker], ...] = (
-    (24, calls.command), (6, calls.twin), (5, calls.first_step), (4.5, calls.several), (3, calls.correction), (2.5, calls.instead), (6, calls.condition),
-    (12, calls.relative), (3, calls.approach), (1.5, calls.seen), (2.5, calls.bring), (2, calls.quoted),
-    (2.5, refusals.stop), (2.5, refusals.chat), (1.7, refusals.forbidden), (2.6, refusals.unclear), (3, refusals.unknown_choice), (3.2, refusals.unavailable),
+    (22, calls.command), (2, calls.twin), (5, calls.first_step), (4.5, calls.several), (3, calls.correction), (2.5, calls.instead), (6, calls.condition),
+    (2, calls.relative), (1, calls.approach), (1.5, calls.seen), (2.5, calls.bring), (2, calls.quoted),
+    (2.5, refusals.stop), (2.5, refusals.chat), (1.7, refusals.forbidden), (2.6, refusals.unclear), (3, refusals.unknown_choice), (3.4, refusals.unavailable),
     (3.5, refusals.out_of_range), (4, refusals.overweight), (4, refusals.limited), (4, refusals.demanded),
     (6, states.decide), (2.5, states.decide_elsewhere), (10, states.question), (1.3, states.unanswerable), (0.7, states.reading_aloud),
     (7, turns.follow_up), (3, turns.after_failure), (2, turns.again), (1.2, turns.changed_mind), (0.8, turns.changed_number),
 )
 
 
+def families(book: Book) -> tuple[tuple[float, Maker], ...]:
+    """Weigh the kinds for a catalogue: what only some catalogues allow comes often there."""
+    rules = {rule.kind for rule in book.rules}
+    more: dict[Maker, float] = {}
+    if any(t.side is not None for t in book.tools):
+        more[calls.twin] = 16
+    if any(t.skill.key in motion.BY_MAP for t in book.tools):
+        more |= {calls.relative: 24, calls.approach: 5}
+    if 'weight' in rules:
+        more[refusals.overweight] = 25
+    if rules & {'limit', 'place'}:
+        more[refusals.limited] = 22
+    if rules & {'age', 'needs'}:
+        more[refusals.demanded] = 22
+    if 'order' in rules:
+        more[states.decide] = 18
+    return tuple((more.get(make, weight), make) for weight, make in FAMILIES)
+
+
 def draw_case(maker: CaseMaker) -> Case:
     """Draw a case of any kind, at times after other turns."""
-    case = maker.draw(FAMILIES)
+    case = maker.draw(families(maker.book))
     if not case.is_bound and maker.rng.random() < 0.3:
         turns.with_history(maker, case, maker.rng)
     return case

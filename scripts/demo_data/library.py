@@ -18,6 +18,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 import functools
 import random
 import re
@@ -28,19 +29,25 @@ from demo_data.motion import MOTION_SKILLS
 from demo_data.phrases import expansions
 from demo_data.skills import DEMO_SKILLS
 from demo_data.skills import Skill
-from demo_data.skills_other import OTHER_SKILLS
 
-# Skills of this package's own lists whose sentences another skill could fairly serve.
-_NEAR = (
-    {'deliver', 'go_to', 'place', 'pick', 'hand_over', 'find'}, {'elevator', 'go_to'},
-    {'gripper_open', 'place', 'hand_over'}, {'message', 'say'}, {'patrol', 'go_to'},
-    {'sort', 'place'}, {'inspect', 'look', 'photo', 'count'}, {'undock', 'dock', 'go_to'},
-    {'follow', 'go_to'}, {'gripper_close', 'pick'}, {'play', 'beep', 'say'}, {'land', 'place'},
-    {'arm_home', 'place'}, {'wave', 'say'}, {'drive_to', 'go_to', 'goto_pose', 'move_target'}, {'wait', 'stop'},
-    {'weigh', 'place', 'pick'}, {'clean', 'go_to'}, {'localize', 'find'}, {'push', 'pick'},
-    {'rotate', 'drive_to', 'look', 'turn_by', 'face_heading', 'turn_side'}, {'drive_to', 'goto_pose', 'move_target'},
-    {'move_by', 'drive_straight', 'step_side', 'move_direction', 'push', 'goto_pose'}, {'turn_by', 'turn_side', 'face_heading'},
-)
+# What the skills of the demo and of motion must not stand beside: others could fairly serve them.
+_NEAR: dict[str, str] = {
+    'go_to': """visit_places tour_places wait_at patrol_places return_to_start join_queue queue_up lead_person cross_threshold check_room ride_elevator call_elevator
+        recall_fleet explore_area monitor_area move_target fork_drop_pallet fork_pick_pallet follow_person deliver_mail""",
+    'drive_to': 'goto_pose move_target set_pose rover_drive point_antenna set_heading',
+    'goto_pose': 'move_target set_pose rover_drive point_antenna set_heading',
+    'move_target': 'set_pose rover_drive point_antenna set_heading',
+    'face_heading': 'turn_by turn_side lex_turn_by set_heading face_person indicate_turn rover_drive point_antenna',
+    'pick': """grasp_item fetch_items receive_item collect_parcel fetch_book retrieve_from_bin put_to_storage remove_barrier log_lost_item fork_pick_pallet depalletise_goods
+        take_coat fetch_ingredient fetch_equipment clear_table catch_ball collect_litter unstack_things suction_on magnet_on dismantle_item hand_over""",
+    'place': """release_item put_to_storage place_prop drop_payload fork_drop_pallet insert_part load_vehicle pack_box stack_things hand_over restock_shelf reshelve_book
+        offer_snacks decorate_room palletise_goods sort_things return_coat suction_off magnet_off""",
+    'dock': 'start_charging plug_ev charge_car return_to_launch return_to_start go_to_sleep',
+    'say': """announce_everywhere tell_person send_message show_text read_aloud write_on_board say_goodbye welcome_visitor tell_joke wave_hello translate remind_person
+        ask_person apologise joke_for_audience take_minutes schedule_task""",
+    'drive_straight': 'move_by move_direction back_off rover_drive push_object', 'step_side': 'move_by move_direction', 'move_by': 'drive_straight step_side move_direction back_off rover_drive',
+    'move_direction': 'drive_straight step_side back_off rover_drive push_object', 'turn_by': 'turn_side indicate_turn turn_knob swing_crane set_heading', 'turn_side': 'turn_by indicate_turn swing_crane set_heading',
+}
 _STOP = set("""
 a an the to of in on at for with and or it that this is are be you your me my i we us do does please can could would should have has
 need want by from up down out into off over one some any now there here go get make let will go's s
@@ -60,9 +67,13 @@ def _kinds(skill: Skill, text: str) -> frozenset[str]:
 @functools.cache
 def skills() -> dict[str, Skill]:
     """Return all skills by key; the lexicon comes last and must not redefine one."""
-    found = {s.key: s for s in (*DEMO_SKILLS, *OTHER_SKILLS, *MOTION_SKILLS)}
+    found = {s.key: s for s in (*DEMO_SKILLS, *MOTION_SKILLS)}
     for skill in load_lexicon():
-        found[skill.key if skill.key not in found else f'lex_{skill.key}'] = skill
+        if skill.key in found:
+            own = f'lex_{skill.key}'
+            found[own] = replace(skill, key=own, near=(*skill.near, skill.key))
+        else:
+            found[skill.key] = skill
     return found
 
 
@@ -84,7 +95,11 @@ def near() -> dict[str, frozenset[str]]:
         for other in skill.near:
             found[key].add(other)
             found[other].add(key)
-    for group in (*_NEAR, *_signatures().values()):
+    for key, others in _NEAR.items():
+        for other in others.split():
+            found[key].add(other)
+            found[other].add(key)
+    for group in _signatures().values():
         for key in group:
             found[key] |= group - {key}
     return {key: frozenset(group) for key, group in found.items()}

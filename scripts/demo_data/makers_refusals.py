@@ -57,11 +57,13 @@ def stop(m: CaseMaker) -> Case:
     return Case('stop', m.free(m.rng.choice(dialogue.STOP)), STOP_CALL)
 
 
-def chat(m: CaseMaker) -> Case:
+def chat(m: CaseMaker) -> Case | None:
     """The operator wants nothing."""
     rng = m.rng
     if rng.random() < 0.25:
         text = '. '.join(speech.capital(speech.aside(rng)) for _ in range(rng.choice((1, 1, 2)))) + '.'
+        if _sounds_like_a_tool(m, text):
+            return None
         return Case('chat', text, no_action(IDLE))
     return Case('chat', m.free(rng.choice(dialogue.CHAT)), no_action(IDLE))
 
@@ -158,7 +160,10 @@ def unavailable(m: CaseMaker) -> Case | None:
         return Case('unavailable', m.say(said), ask(NO_TOOL))
     if not skill.says or not m.book.may_miss(skill) or _overlaps(m, skill):
         return None
-    template = expand(rng, rng.choice(skill.says))
+    choices = [t for t in skill.says if not t.startswith('!')]
+    if not choices:
+        return None
+    template = expand(rng, rng.choice(choices))
     filled = dict(speech.fillers(rng))
     for arg in skill.args:
         if arg.kind in ('number', 'integer'):

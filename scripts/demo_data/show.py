@@ -37,7 +37,7 @@ def answer_text(answer: Answer) -> str:
     """Write an answer as people read it."""
     if not answer.calls:
         return f'REPLY {answer.reply}'
-    return ' '.join(format_call(name, arguments)[13:-12].replace('<|"|>', "'") for name, arguments in answer.calls)
+    return ' '.join(format_call(name, arguments)[17:-12].replace('<|"|>', "'") for name, arguments in answer.calls)
 
 
 def declared(settings: RobotSettings) -> str:

@@ -84,7 +84,7 @@ def dress(rng: random.Random, said: Said, robot: str = '', *, noise: float = 1.0
     if polite:
         text = _wrapped(rng, text, is_imperative=said.is_imperative, ends_fixed=ends_fixed)
     values = dict(said.values)
-    if noise and rng.random() < 0.3 * noise:
+    if noise and rng.random() < 0.24 * noise:
         text = _noisy(rng, text)
     for key, value in values.items():
         if key not in said.fixed and noise and rng.random() < 0.05 * noise:
