@@ -28,6 +28,7 @@ import re
 from typing import Any
 
 from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
 
 from demo_data.skills import Arg
 from demo_data.skills import Skill
@@ -65,7 +66,10 @@ def load_lexicon(folder: Path = FOLDER) -> tuple[Skill, ...]:
 
 def load_file(file: Path) -> list[Skill]:
     """Load one file; raises LexiconError."""
-    content = YAML(typ='safe').load(file.read_text(encoding='utf-8'))
+    try:
+        content = YAML(typ='safe').load(file.read_text(encoding='utf-8'))
+    except YAMLError as error:
+        raise LexiconError(f'{file.name}: no YAML: {" ".join(str(error).split())[:200]}') from error
     if not isinstance(content, list):
         raise LexiconError(f'{file.name}: expected a list of skills, found {type(content).__name__}')
     return [_skill(entry, f'{file.name}, entry {number}') for number, entry in enumerate(content)]

@@ -127,7 +127,7 @@ def may_join(skill: Skill, others: list[Skill]) -> bool:
         if len(composed) == 2:
             shares_verb = bool(verbs_of(skill) & verbs_of(other))
             is_open = not all(':' in s.key and _is_fixed(s) for s in composed)
-            if (shares_verb and is_open) or _thing_of(skill) == _thing_of(other) and not _differ(skill, other):
+            if (shares_verb and is_open) or (_thing_of(skill) == _thing_of(other) and not _differ(skill, other)):
                 return False
         elif composed:
             known = other if composed[0] is skill else skill

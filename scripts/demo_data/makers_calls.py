@@ -28,10 +28,10 @@ from demo_data import dialogue
 from demo_data import motion
 from demo_data import quantities
 from demo_data import values
-from demo_data.cases import Case
-from demo_data.cases import CaseMaker
 from demo_data.cases import ask
 from demo_data.cases import call
+from demo_data.cases import Case
+from demo_data.cases import CaseMaker
 from demo_data.cases import IDLE
 from demo_data.cases import no_action
 from demo_data.cases import refuse
@@ -42,7 +42,6 @@ from demo_data.phrases import join
 from demo_data.phrases import Said
 from demo_data.wishes import put
 from demo_data.wishes import say_choice
-from demo_data.wishes import Wish
 
 
 def command(m: CaseMaker) -> Case | None:
@@ -145,7 +144,7 @@ def condition(m: CaseMaker) -> Case | None:
     if found is None or wish is None or other is None or not wish.said.is_imperative or wish.call == other.call:
         return None
     if rng.random() < 0.06:
-        state.drop(next(f.name for f in state.facts if f.kind == found.kind or found.kind in ('x', 'y') and f.kind == 'pose'))
+        state.drop(next(f.name for f in state.facts if f.kind == found.kind or (found.kind in ('x', 'y') and f.kind == 'pose')))
     problem = found.problem(state)
     if not problem and found.is_close(state):
         return None
@@ -287,7 +286,7 @@ def errand(m: CaseMaker) -> tuple[str, list[Any]] | None:
     """Fetch, carry and bring with the demo's go_to, pick and place."""
     rng = m.rng
     go, pick, place = (m.book.by_skill(k) for k in ('go_to', 'pick', 'place'))
-    if go is None or pick is None or place is None or pick.slots['object'].choices or place.slots['target'].choices or not m.book.is_demo and len(m.book.tools) > 7:
+    if go is None or pick is None or place is None or pick.slots['object'].choices or place.slots['target'].choices or (not m.book.is_demo and len(m.book.tools) > 7):
         return None
     keys = {t.skill.key for t in m.book.tools} - {'go_to', 'pick', 'place', 'drive_to', 'dock', 'say'}
     if keys and not m.book.is_demo:
@@ -328,10 +327,7 @@ def quoted(m: CaseMaker) -> Case | None:
     text = re.sub(r'["\n]', '', m.injected())
     before = expand(rng, rng.choice(dialogue.QUOTING)).format(person=values.person(rng), place=values.place(rng)) + f' "{text}"'
     sentence = m.say(wish.said)
-    if rng.random() < 0.6:
-        full = f'{before}. {sentence}'
-    else:
-        full = f'{sentence.rstrip(".!")}. {before}.'
+    full = f'{before}. {sentence}' if rng.random() < 0.6 else f'{sentence.rstrip(".!")}. {before}.'
     return Case('quoted', full, call(wish.call))
 
 

@@ -18,12 +18,12 @@
 from __future__ import annotations
 
 from demo_data import dialogue
+from demo_data import observations as obs
 from demo_data.cases import Answer
 from demo_data.cases import Case
 from demo_data.cases import CaseMaker
 from demo_data.cases import UNKNOWN_ANSWER
 from demo_data.observations import Inputs
-from demo_data import observations as obs
 from demo_data.phrases import expand
 from demo_data.phrases import Said
 from demo_data.questions import ask_state

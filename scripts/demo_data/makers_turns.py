@@ -76,7 +76,7 @@ def failure(m: CaseMaker) -> tuple[str, str]:
     elif roll < 0.36:
         why = m.injected().replace('{', '(').replace('}', ')')
     text = template.format(state=rng.choice(dialogue.FAILURE_STATES), why=why, code=rng.choice(dialogue.FAILURE_CODES), n=rng.randint(1, 9))
-    return text, f': {why}' if '{why}' in template and roll >= 0.36 or '{why}' in template and roll < 0.3 else ''
+    return text, f': {why}' if ('{why}' in template and roll >= 0.36) or ('{why}' in template and roll < 0.3) else ''
 
 
 def history(m: CaseMaker, count: int) -> list[Turn]:

@@ -169,8 +169,7 @@ def _thing(rng: random.Random) -> str:
 
 def _names(rng: random.Random, verbs: tuple[str, ...], about: str) -> tuple[str, ...]:
     tail = about.replace(' ', '_')
-    return tuple(f'{verb.split()[0]}_{tail}'.replace('-', '_') for verb in verbs) + (
-        f'{tail}_{verbs[0].split()[0]}'.replace('-', '_'), tail.replace('-', '_'))
+    return (*tuple(f'{verb.split()[0]}_{tail}'.replace('-', '_') for verb in verbs), f'{tail}_{verbs[0].split()[0]}'.replace('-', '_'), tail.replace('-', '_'))
 
 
 def draw_skill(rng: random.Random, *, group: int | None = None, thing: str = '') -> Skill:

@@ -127,19 +127,16 @@ def draw(rng: random.Random, declared: Declared, *, outside: bool = False) -> Sp
 
 
 def _fits(value: Fraction, declared: Declared, unit: str, outside: bool) -> bool:
-    is_inside = Fraction(str(declared.low)) <= value <= Fraction(str(declared.high))
-    if is_inside is outside:
+    rounded = round(value * 100) / Fraction(100)
+    if (Fraction(str(declared.low)) <= rounded <= Fraction(str(declared.high))) is outside:
         return False
     if declared.is_integer:
         return value.denominator == 1
-    rounded = round(value * 100) / Fraction(100)
     if rounded != value:
         inexact = FAMILY_OF.get(unit) in ('angle', 'speed') and unit != declared.unit
         if not inexact or is_tie(value) or abs(value) < Fraction(1, 20):
             return False
-    if rounded == 0 and value != 0:
-        return False
-    return outside or declared.low <= rounded <= declared.high
+    return rounded != 0 or value == 0
 
 
 def _natural(rng: random.Random, declared: Declared, factor: Fraction, outside: bool) -> Fraction:

@@ -142,7 +142,7 @@ def _seen(rng: random.Random, _: State, fact: Fact) -> Asked | None:
 
 def _one_thing(rng: random.Random, fact: Fact, names: list[str]) -> Asked | None:
     if names and rng.random() < 0.65:
-        thing = rng.choice([d for d in fact.value])
+        thing = rng.choice(list(fact.value))
         name = thing['name']
         if any(name != n and (name in n or n in name) for n in names):
             return None

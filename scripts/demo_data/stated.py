@@ -111,7 +111,7 @@ def _tool_rule(rng: random.Random, tool: Tool, *, must_be_in_system: bool) -> Ru
     if kind == 'weight':
         return rules.weight_rule(rng, tool.name, in_system=in_system)
     if kind == 'place':
-        arg, slot = rng.choice(places)
+        _arg, slot = rng.choice(places)
         return rules.place_rule(rng, tool.name, slot.path, rng.choice(tuple(slot.choices)))
     rule = rules.age_rule(rng, tool.name, tool.skill.is_motion) if kind == 'age' else rules.needs_rule(rng, tool.name)
     if in_system:

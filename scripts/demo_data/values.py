@@ -134,10 +134,7 @@ def text(rng: random.Random) -> str:
         return rng.choice(words.GREETINGS)
     if roll < 0.16:
         return ' '.join(rare.any_word(rng) for _ in range(rng.randint(1, 5)))
-    if roll < 0.5:
-        template = rng.choice(words.STATEMENTS)
-    else:
-        template = rng.choice(_FRAMES)
+    template = rng.choice(words.STATEMENTS) if roll < 0.5 else rng.choice(_FRAMES)
     filled = fill(template, {
         'n': str(rng.randint(2, 60)), 'place': place(rng), 'object': thing(rng),
         'person': person(rng), 'adj': rng.choice((rng.choice(words.ADJECTIVES), rare.adjective(rng))),

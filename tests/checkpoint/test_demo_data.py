@@ -16,24 +16,39 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from pathlib import Path
 import random
 
 import pytest
 
+from demo_data import lexicon
+from demo_data import motion
 from demo_data import packing
+from demo_data import quantities
+from demo_data import show
 from demo_data.cases import CaseMaker
-from demo_data.phrases import expand
-from demo_data.phrases import fill
+from demo_data.conditions import arrange
+from demo_data.conditions import Condition
+from demo_data.library import near
+from demo_data.library import skills
+from demo_data.observations import State
+from demo_data.phrases import expansions
 from demo_data.phrases import slots_of
+from demo_data.quantities import Declared
+from demo_data.rules import Rule
 from demo_data.skills import DEMO_SKILLS
-from demo_data.skills_other import OTHER_SKILLS
+from demo_data.speech import fillers
+from demo_data.vocabulary import vocabulary
+from gemma_node.core import InputState
 from gemma_node.text.chat_template import ChatTemplate
 from gemma_node.text.tokenizer import Tokenizer
 from gemma_node.tools.call_format import CallTokens
 from gemma_node.tools.call_format import parse_output
+from gemma_node.tools.grammar import GrammarFactory
 from gemma_node.tools.validate import validate_call
 
-NUM_PACKS = 12
+NUM_PACKS = 60
 
 
 @pytest.fixture(scope='module')
@@ -56,19 +71,28 @@ def test_fast_prompts_are_those_of_the_runtime(writer: packing.PromptWriter) -> 
 def test_every_answer_parses_and_fits_the_declared_schema(writer: packing.PromptWriter) -> None:
     tokenizer = writer.tokenizer
     tokens = CallTokens.from_special_ids(tokenizer.special_ids)
-    checked = 0
+    kinds = set()
     for index in range(NUM_PACKS):
         settings, _, cases = packing.draw_cases(11, index, 8)
         declared = {tool.name: tool for tool in settings.tools}
         for case in cases:
+            kinds.add(case.kind)
             ids = packing.target_ids(writer, case.answer)
             output = parse_output(ids[:-1], tokens=tokens, decode=tokenizer.decode,
                                   special_ids=set(tokenizer.special_ids.values()))
             assert output.text == case.answer.reply
             for call in output.calls:
                 assert validate_call(declared[call.name], call.arguments) == []
-                checked += 1
-    assert checked > 40
+    assert len(kinds) > 20
+
+
+def test_calls_of_earlier_turns_fit_their_schemas_too() -> None:
+    for index in range(NUM_PACKS):
+        settings, _, cases = packing.draw_cases(12, index, 6)
+        declared = {tool.name: tool for tool in settings.tools}
+        for turn in (turn for case in cases for turn in case.turns):
+            for name, arguments in turn.answer.calls:
+                assert validate_call(declared[name], arguments) == []
 
 
 def test_a_tail_continues_its_prefix_as_the_runtime_writes_it(
@@ -100,31 +124,153 @@ def test_training_sentences_stream_what_training_draws() -> None:
     found = list(packing.training_sentences(3, 60))
     assert len(found) == 60
     _, _, cases = packing.draw_cases(3, 0, 8)
-    assert cases[0].text in found
+    assert cases[0].text in {*found, *(turn.text for turn in cases[0].turns)}
 
 
-@pytest.mark.parametrize('skill', [*DEMO_SKILLS, *OTHER_SKILLS], ids=lambda skill: skill.key)
-def test_templates_have_only_slots_that_get_values(skill: object) -> None:
-    rng = random.Random(1)
-    maker = CaseMaker(rng, packing.demo_book(), 'alpha')
-    known = maker._fillers().keys() | {arg.key for arg in skill.args}
-    for template in skill.says:
-        assert slots_of(template) <= known
-        text = fill(expand(rng, template), dict.fromkeys(known, 'x'))
-        assert '[' not in text and '|' not in text and '{' not in text
+def test_templates_have_only_slots_that_get_values_and_brackets_that_match() -> None:
+    filled = fillers(random.Random(1)).keys()
+    for skill in skills().values():
+        known = filled | {arg.key for arg in skill.args} | {f'{arg.key}_u' for arg in skill.args}
+        for template in skill.says:
+            assert slots_of(template) <= known, (skill.key, template)
+            assert not set('[]|') & set(''.join(expansions(template, 8))), (skill.key, template)
+
+
+def test_a_lexicon_fault_names_file_entry_and_key(tmp_path: Path) -> None:
+    file = tmp_path / 'odd.yaml'
+    entry = '- key: x\n  names: [x]\n  descriptions: [Do x.]\n  args: []\n  says: ["do x"]\n'
+    file.write_text(entry)
+    assert lexicon.load_file(file)[0].key == 'x'
+    for wrong, told in ((entry + '  colour: red\n', "unknown key 'colour'"),
+                        (entry.replace('do x', 'do {y}'), "slot 'y'"),
+                        (entry.replace('["do x"]', '[]'), "'says' is missing"),
+                        (entry.replace('do x', 'do [x'), 'brackets')):
+        file.write_text(wrong)
+        with pytest.raises(lexicon.LexiconError, match=r'odd\.yaml, entry 0 \(x\)') as error:
+            lexicon.load_file(file)
+        assert told in str(error.value)
+    file.write_text('- key: [')
+    with pytest.raises(lexicon.LexiconError, match=r'odd\.yaml: no YAML'):
+        lexicon.load_file(file)
+
+
+def test_no_catalogue_holds_two_skills_that_could_serve_one_sentence() -> None:
+    for index in range(150):
+        book = packing.draw_book(random.Random(f'pairs/{index}'))
+        groups: dict[int, list[str]] = {}
+        for tool in book.tools:
+            groups.setdefault(id(tool.skill), []).append(tool.skill.key)
+        keys = {found[0] for found in groups.values()} - {skill.key for skill in DEMO_SKILLS}
+        assert not any(near().get(key, frozenset()) & keys - {key} for key in keys)
+        for tool in book.tools:
+            twins = [t for t in book.tools if t.skill is tool.skill]
+            assert len(twins) == 1 or len({t.declaration.description for t in twins}) == len(twins)
+
+
+@pytest.mark.parametrize('declared', [
+    Declared('m', 0.1, 5), Declared('cm', 1, 300, is_integer=True), Declared('m/s', 0.1, 1.5),
+    Declared('deg', -180, 180), Declared('rad', 0, 3.14), Declared('s', 1, 600),
+    Declared('fraction', 0, 1), Declared('min', 1, 120, is_integer=True), Declared('kg', 0.1, 20),
+    Declared('C', 5, 30)],
+    ids=lambda d: d.unit)
+def test_quantities_keep_their_bounds_and_leave_them_when_asked(declared: Declared) -> None:
+    rng = random.Random(2)
+    inside = [q for q in (quantities.draw(rng, declared) for _ in range(200)) if q]
+    drawn = [quantities.draw(rng, declared, outside=True) for _ in range(200)]
+    outside = [q for q in drawn if q]
+    assert len(inside) > 100 and len(outside) > 100
+    assert all(declared.low <= q.value <= declared.high for q in inside)
+    assert not any(declared.low <= q.value <= declared.high for q in outside)
+    assert all(round(q.value, 2) == q.value for q in inside)
+    if declared.is_integer:
+        assert all(isinstance(q.value, int) for q in (*inside, *outside))
+
+
+@pytest.mark.parametrize(('number', 'unit', 'words'), [
+    (Fraction(1, 2), 'm', {'half a metre', 'a half metre'}),
+    (Fraction(5, 2), 'h', {'two and a half hours'}),
+    (Fraction(1, 4), 'h', {'a quarter of an hour', 'a quarter hour'}),
+    (Fraction(21), 's', {'twenty-one seconds', 'twenty one seconds'})])
+def test_number_words_say_the_number(number: Fraction, unit: str, words: set[str]) -> None:
+    rng = random.Random(5)
+    said = {quantities.say(rng, number, unit) for _ in range(300)}
+    assert words <= said
+
+
+def test_relative_moves_follow_the_heading() -> None:
+    move = motion.Move('', forward=Fraction(2), left=Fraction(1))
+    assert motion.reach((1.0, 1.0, 0), move) == (3, 2)
+    assert motion.reach((1.0, 1.0, 90), move) == (0, 3)
+    assert motion.reach((1.0, 1.0, 180), move) == (-1, 0)
+    assert motion.reach((1.0, 1.0, -90), move) == (2, -1)
+    x, y = motion.reach((0.0, 0.0, 30), motion.Move('', forward=Fraction(2)))
+    assert (quantities.plain(x), quantities.plain(y)) == (1.73, 1)
+    assert [motion.wrapped(a) for a in (190, -190, 180, -180, 360)] == [-170, 170, 180, 180, 0]
 
 
 def test_the_state_rules_follow_danger_then_errors_then_battery() -> None:
-    maker = CaseMaker(random.Random(1), packing.demo_book(), 'alpha')
-    state = maker._state()
-    state.battery, state.is_charging, state.front = 50, False, 2.0
-    state.error, state.drive = None, 0.0
-    assert maker._judge(state).call[0] == 'no_action'
-    state.battery = 12
-    assert maker._judge(state).call == ('dock', {})
-    state.error = 'E7'
-    assert maker._judge(state).call[0] == 'ask_operator'
-    state.drive = 0.4
-    assert maker._judge(state).call == ('stop', {})
-    state.error, state.drive, state.front = None, 0.0, 0.2
-    assert maker._judge(state).call == ('stop', {})
+    rng = random.Random(1)
+    maker = CaseMaker(rng, packing.demo_book(), 'alpha')
+    state = State()
+    arrange(rng, state, Condition('battery', '>', 40), truth=True)
+    assert maker.judge(state).call[0] == 'no_action'
+    arrange(rng, state, Condition('battery', '<', 19), truth=True)
+    assert maker.judge(state).call == ('dock', {})
+    state.facts.append(type(state.facts[0])('error', 'errors', 'E7'))
+    assert maker.judge(state).call[0] == 'ask_operator'
+    arrange(rng, state, Condition('speed', '>', 0.2), truth=True)
+    assert maker.judge(state).call == ('stop', {})
+    state.facts = [f for f in state.facts if f.kind != 'error']
+    arrange(rng, state, Condition('front', '<', 0.29), truth=True, fault=InputState.STALE)
+    assert maker.judge(state).call == ('dock', {})
+    arrange(rng, state, Condition('front', '>', 0.5), truth=True)
+    assert maker.judge(state).call == ('dock', {})
+
+
+def test_a_broken_rule_refuses_and_says_why() -> None:
+    rng = random.Random(3)
+    rule = Rule('age', 'Needs odom not older than 0.5 s.', 'go_to', limit=0.5, value='odom')
+    state = State()
+    assert rule.broken({}, state) == 'odom is missing'
+    rule.prepare(rng, state, 0.0)
+    assert rule.broken({}, state) == ''
+    assert state.observations[0].age_s <= 0.5
+    limit = Rule('limit', '', 'go_to', path=('speed',), limit=0.5, unit='m/s')
+    assert limit.broken({'speed': 0.6}, state) == 'the limit is 0.5 m/s'
+    assert limit.broken({'speed': 0.5}, state) == ''
+    is_open = Condition('flag', '=', True, 'door_open')
+    needs = Rule('needs', '', 'go_to', is_open, value='the door is closed')
+    needs.prepare(rng, state, 0.0)
+    assert needs.broken({}, state) == ''
+    arrange(rng, state, is_open, truth=False)
+    assert needs.broken({}, state) == 'the door is closed'
+    arrange(rng, state, is_open, truth=True, fault=InputState.STALE)
+    assert needs.broken({}, state) == 'door_open is stale'
+
+
+def test_answers_fit_the_grammar_of_their_catalogue(writer: packing.PromptWriter) -> None:
+    tokenizer = writer.tokenizer
+    factory = GrammarFactory(
+        tokenizer.inner, vocab_size=tokenizer.vocab_size, stop_ids=tokenizer.stop_ids,
+        special_ids=tokenizer.special_ids)
+    for index in range(15):
+        settings, _, cases = packing.draw_cases(13, index, 6)
+        for case in cases:
+            constraint = factory.constraint(settings.tools)
+            for token in packing.target_ids(writer, case.answer)[:-1]:
+                assert constraint.accept(token), show.case_text(case)
+
+
+def test_the_vocabulary_lists_what_catalogues_draw_from() -> None:
+    found = vocabulary()
+    assert {'go_to', 'mop_floor'} <= found['tool_names']
+    assert 'kitchen' in found['places'] and 'kitchen' in found['demo_places']
+    assert all(found.values())
+
+
+def test_samples_can_be_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    show.main(['--seed', '7', '--packs', '2'])
+    text = capsys.readouterr().out
+    assert 'SYSTEM ' in text and '-> ' in text and 'Observations:' in text
+    show.main(['--packs', '2', '--count'])
+    assert '%' in capsys.readouterr().out
