@@ -105,13 +105,13 @@ def _tool_rule(rng: random.Random, tool: Tool, *, must_be_in_system: bool) -> Ru
         options += ['place'] * 2
     kind = rng.choice(options)
     if kind == 'limit':
-        arg, slot = rng.choice(usable)
+        _, slot = rng.choice(usable)
         assert slot.number is not None
         return rules.limit_rule(rng, tool.name, slot.path, slot.number.unit, slot.number.low, slot.number.high, in_system=in_system)
     if kind == 'weight':
         return rules.weight_rule(rng, tool.name, in_system=in_system)
     if kind == 'place':
-        _arg, slot = rng.choice(places)
+        _, slot = rng.choice(places)
         return rules.place_rule(rng, tool.name, slot.path, rng.choice(tuple(slot.choices)))
     rule = rules.age_rule(rng, tool.name, tool.skill.is_motion) if kind == 'age' else rules.needs_rule(rng, tool.name)
     if in_system:
