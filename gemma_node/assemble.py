@@ -23,19 +23,19 @@ it returns.
 from __future__ import annotations
 
 from collections.abc import Callable
-from collections.abc import Iterator
 from dataclasses import dataclass
-import hashlib
-from importlib.metadata import version
-import os
 from pathlib import Path
-import platform
 import time
 
 from gemma_node import __version__
 from gemma_node.backends.base import Admission
 from gemma_node.backends.base import admit
 from gemma_node.backends.base import Envelope
+from gemma_node.backends.cpu import default_num_threads
+from gemma_node.backends.identity import checkpoint_digest
+from gemma_node.backends.identity import cpu_name
+from gemma_node.backends.identity import kernel_digest
+from gemma_node.backends.receipt import Evidence
 from gemma_node.core import Finish
 from gemma_node.core import Generation
 from gemma_node.core import GenerationResult
@@ -59,10 +59,6 @@ Report = Callable[[float, str], None]
 Relay = Callable[[Generator], Generator]
 
 EMBEDDED_CHECKPOINT = Path(__file__).parent / 'assets' / 'demo'
-_CHECKPOINT_PATTERNS = ('*.json', '*.jinja', '*.safetensors')
-_KERNEL_FOLDERS = ('backends', 'engine', 'kernels', 'model', 'quant')
-_CPU_INFO = Path('/proc/cpuinfo')
-_CPU_FOLDER = Path('/sys/devices/system/cpu')
 # Rows that a model may have beyond its tokenizer's, to round the vocabulary up.
 MAX_PADDING_ROWS = 1024
 
@@ -119,39 +115,6 @@ def checkpoint_folder(model_path: str) -> Path:
     return folder
 
 
-def checkpoint_digest(folder: Path) -> str:
-    """Return the sha256 over name and sha256 of each file that is read from a checkpoint."""
-    files = {path.name: path for pattern in _CHECKPOINT_PATTERNS for path in folder.glob(pattern)}
-    return _digest((name, _file_digest(path)) for name, path in sorted(files.items()))
-
-
-def kernel_digest() -> str:
-    """Return the sha256 over the sources that compute, and torch's version."""
-    root = Path(__file__).parent
-    sources = sorted(path for name in _KERNEL_FOLDERS for path in (root / name).rglob('*.py'))
-    parts = [(path.relative_to(root).as_posix(), _file_digest(path)) for path in sources]
-    return _digest([*parts, ('torch', version('torch'))])
-
-
-def default_num_threads() -> int:
-    """Return the physical cores this process may use, less one for ROS, but at least one."""
-    cpus = os.sched_getaffinity(0) if hasattr(os, 'sched_getaffinity') else None
-    if cpus is None:
-        return max(1, (os.cpu_count() or 2) // 2 - 1)
-    cores = {_siblings(cpu) for cpu in cpus}
-    return max(1, len(cores) - 1)
-
-
-def _siblings(cpu: int) -> str:
-    """Return what the threads of one core have in common, or the thread itself if unknown."""
-    for name in ('core_cpus_list', 'thread_siblings_list'):
-        try:
-            return (_CPU_FOLDER / f'cpu{cpu}' / 'topology' / name).read_text().strip()
-        except OSError:
-            continue
-    return str(cpu)
-
-
 def _admit(settings: WorkerSettings, config: ModelConfig, folder: Path) -> Admission:
     envelope = Envelope(
         lanes=settings.lanes,
@@ -164,6 +127,7 @@ def _admit(settings: WorkerSettings, config: ModelConfig, folder: Path) -> Admis
         allow_unverified=settings.allow_unverified,
         envelope=envelope,
         table_bytes=table_bytes(folder, config) if config.quantization else None,
+        evidence=Evidence.of(folder),
     )
 
 
@@ -240,7 +204,7 @@ def _facts(
         recipe=recipe,
         rounding=model.steps.name,
         backend=admission.backend,
-        device=_cpu_name() if admission.backend == 'cpu' else admission.device,
+        device=cpu_name() if admission.backend == 'cpu' else admission.device,
         driver=admission.driver,
         kernel_digest=kernel_digest(),
         prompt_digest=prompt_digest,
@@ -250,27 +214,3 @@ def _facts(
         context_tokens=settings.context_tokens,
         num_parameters=model.num_parameters,
     )
-
-
-def _cpu_name() -> str:
-    if _CPU_INFO.is_file():
-        for line in _CPU_INFO.read_text(errors='replace').splitlines():
-            name, _, value = line.partition(':')
-            if name.strip() == 'model name':
-                return value.strip()
-    return platform.processor() or platform.machine()
-
-
-def _digest(parts: Iterator[tuple[str, str]] | list[tuple[str, str]]) -> str:
-    digest = hashlib.sha256()
-    for name, value in parts:
-        digest.update(f'{value}  {name}\n'.encode())
-    return digest.hexdigest()
-
-
-def _file_digest(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open('rb') as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()

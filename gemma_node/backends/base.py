@@ -29,6 +29,11 @@ from dataclasses import field
 import torch
 
 from gemma_node.backends import cpu
+from gemma_node.backends.identity import cpu_identity
+from gemma_node.backends.identity import cuda_identity
+from gemma_node.backends.identity import xpu_identity
+from gemma_node.backends.receipt import Evidence
+from gemma_node.backends.receipt import limits
 from gemma_node.core import ErrorCode
 from gemma_node.errors import ConfigError
 from gemma_node.errors import RequestError
@@ -91,6 +96,7 @@ class Backend:
     is_present: Callable[[], bool]
     free_bytes: Callable[[], float]
     describe: Callable[[], str]
+    identity: Callable[[], dict[str, str]]
     compute_dtypes: tuple[str, ...]
     needs_receipt: bool = True
     features: frozenset[str] = field(default=_FEATURES)
@@ -106,6 +112,7 @@ BACKENDS: dict[str, Backend] = {
         is_present=lambda: True,
         free_bytes=cpu.free_bytes,
         describe=cpu.describe,
+        identity=cpu_identity,
         compute_dtypes=('float32', 'bfloat16'),
         needs_receipt=False,
     ),
@@ -114,6 +121,7 @@ BACKENDS: dict[str, Backend] = {
         is_present=torch.cuda.is_available,
         free_bytes=lambda: torch.cuda.mem_get_info()[0],
         describe=lambda: f'{torch.cuda.get_device_name()}, CUDA {torch.version.cuda}',
+        identity=cuda_identity,
         compute_dtypes=('bfloat16',),
     ),
     'xpu': Backend(
@@ -121,6 +129,7 @@ BACKENDS: dict[str, Backend] = {
         is_present=torch.xpu.is_available,
         free_bytes=lambda: torch.xpu.mem_get_info()[0],
         describe=lambda: torch.xpu.get_device_name(),
+        identity=xpu_identity,
         compute_dtypes=('bfloat16',),
     ),
 }
@@ -147,15 +156,44 @@ def admit(
     allow_unverified: bool,
     envelope: Envelope,
     table_bytes: int | None = None,
+    evidence: Evidence | None = None,
 ) -> Admission:
     """
     Choose the device and the arithmetic, or refuse.
 
     :param table_bytes: what the per-layer table takes as it is stored; None for bfloat16
+    :param evidence: the receipts there are; None for none
     :raises ConfigError: the device is unknown, absent, lacks a feature or is not covered
     :raises RequestError: OUT_OF_MEMORY, naming the setting that would fit
     """
-    backend = _choose(device, allow_unverified=allow_unverified)
+    if device not in DEVICES:
+        raise ConfigError(f'device must be one of {", ".join(DEVICES)}, got {device!r}')
+    names = ('cuda', 'xpu', 'cpu') if device == 'auto' else (device,)
+    for name in names:
+        backend = BACKENDS[name]
+        if device == 'auto' and not backend.is_present():
+            continue
+        admission = _admit(config, backend, envelope, table_bytes, evidence)
+        # With auto, what no receipt covers is passed over rather than refused.
+        if admission.verified or allow_unverified or name == device:
+            break
+    if not admission.verified and not allow_unverified:
+        raise ConfigError(_not_covered(admission, evidence))
+    return admission
+
+
+def _admit(
+    config: ModelConfig,
+    backend: Backend,
+    envelope: Envelope,
+    table_bytes: int | None,
+    evidence: Evidence | None,
+) -> Admission:
+    """Return how a present backend would serve, covered or not."""
+    if not backend.is_present():
+        raise ConfigError(
+            f'torch {torch.__version__} finds no {backend.name} device here; use device cpu'
+        )
     lacking = backend.lacks(config)
     if lacking:
         raise ConfigError(f'device {backend.name} lacks {", ".join(lacking)}')
@@ -163,7 +201,16 @@ def admit(
     description = backend.describe()
     gaps: tuple[str, ...] = ()
     if backend.needs_receipt:
-        gaps = (f'no receipt covers {backend.name} ({description}) with plain PyTorch',)
+        gap = 'there is none'
+        if evidence is not None:
+            wanted = limits(
+                lanes=envelope.lanes,
+                context_tokens=envelope.context_tokens,
+                compute_dtype=dtype,
+            )
+            gap = evidence.gap(backend.name, backend.identity(), wanted)
+        if gap:
+            gaps = (f'no receipt covers {backend.name} ({description}): {gap}',)
     return Admission(
         backend=backend.name,
         device=backend.name,
@@ -171,6 +218,15 @@ def admit(
         driver=description,
         verified=not gaps,
         not_verified=gaps,
+    )
+
+
+def _not_covered(admission: Admission, evidence: Evidence | None) -> str:
+    folder = 'CKPT' if evidence is None else str(evidence.checkpoint)
+    return (
+        f'{"; ".join(admission.not_verified)}; `gemma-node receipts {folder} --device '
+        f'{admission.backend}` makes one in minutes, device cpu needs none, and allow_unverified: '
+        'true serves without'
     )
 
 
@@ -191,26 +247,6 @@ def memory_needed(
         'lanes': envelope.lanes * lane_elements(config, envelope.context_tokens) * size,
         'states': envelope.state_budget_bytes,
     }
-
-
-def _choose(device: str, *, allow_unverified: bool) -> Backend:
-    if device not in DEVICES:
-        raise ConfigError(f'device must be one of {", ".join(DEVICES)}, got {device!r}')
-    if device == 'auto':
-        # Receipts do not exist yet: an accelerator serves only where unverified is allowed.
-        present = [name for name in ('cuda', 'xpu') if BACKENDS[name].is_present()]
-        return BACKENDS[present[0] if present and allow_unverified else 'cpu']
-    backend = BACKENDS[device]
-    if backend.needs_receipt and not allow_unverified:
-        raise ConfigError(
-            f'no receipt covers device {device}, and this version has no `gemma-node receipts` '
-            'to make one yet; use device cpu, or set allow_unverified: true to run it unverified'
-        )
-    if not backend.is_present():
-        raise ConfigError(
-            f'torch {torch.__version__} finds no {device} device here; use device cpu'
-        )
-    return backend
 
 
 def _choose_dtype(

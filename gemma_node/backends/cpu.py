@@ -18,11 +18,13 @@
 from __future__ import annotations
 
 import math
+import os
 from pathlib import Path
 import platform
 
 import torch
 
+_CPU_FOLDER = Path('/sys/devices/system/cpu')
 _MEMINFO = Path('/proc/meminfo')
 # Folder, limit, usage and the statistic of cache that the kernel gives back on demand.
 _CGROUPS = (
@@ -45,6 +47,25 @@ def describe() -> str:
     """Return the processor's instruction set and torch's threads."""
     capability = torch.backends.cpu.get_cpu_capability()
     return f'{platform.machine()} {capability}, {torch.get_num_threads()} threads'
+
+
+def default_num_threads() -> int:
+    """Return the physical cores this process may use, less one for ROS, but at least one."""
+    cpus = os.sched_getaffinity(0) if hasattr(os, 'sched_getaffinity') else None
+    if cpus is None:
+        return max(1, (os.cpu_count() or 2) // 2 - 1)
+    cores = {_siblings(cpu) for cpu in cpus}
+    return max(1, len(cores) - 1)
+
+
+def _siblings(cpu: int) -> str:
+    """Return what the threads of one core have in common, or the thread itself if unknown."""
+    for name in ('core_cpus_list', 'thread_siblings_list'):
+        try:
+            return (_CPU_FOLDER / f'cpu{cpu}' / 'topology' / name).read_text().strip()
+        except OSError:
+            continue
+    return str(cpu)
 
 
 def _machine_bytes() -> float:

@@ -49,7 +49,8 @@ MAY_IMPORT = {
     'model': (*LEAVES, 'kernels', 'quant'),
     'backends': (*LEAVES, 'model', 'kernels', 'quant'),
     'engine': (*LEAVES, 'backends', 'model', 'kernels', 'quant'),
-    'receipts': (*LEAVES, 'engine', 'backends', 'model', 'kernels', 'quant'),
+    # text.tokenizer: the forced tokens are of texts.
+    'receipts': (*LEAVES, 'engine', 'backends', 'model', 'kernels', 'quant', 'text.tokenizer'),
     'assemble': (*LEAVES, 'decision', 'engine', 'backends', 'model', 'tools', 'text'),
     # Cases reach the model as requests reach it in the worker.
     'evaluation': (*LEAVES, 'assemble', 'decision', 'policy.settings', 'tools', 'text'),
@@ -61,7 +62,8 @@ MAY_IMPORT = {
     'demo': OUTSIDE,
     # The commands (cli.py, cli_*.py) start everything else; nothing starts them.
     'cli': (
-        *OUTSIDE, 'tools.arguments', 'demo', 'evaluation', 'replay', 'ros', 'quant.convert',
+        *OUTSIDE, 'tools.arguments', 'demo', 'evaluation', 'receipts', 'replay', 'ros',
+        'quant.convert',
         # inspect judges config and files of a checkpoint as the worker would, without torch.
         'model.config', 'model.files', 'model.header',
     ),

@@ -33,6 +33,8 @@ from gemma_node.assemble import checkpoint_folder
 from gemma_node.assemble import default_num_threads
 from gemma_node.assemble import EMBEDDED_CHECKPOINT
 from gemma_node.assemble import kernel_digest
+from gemma_node.backends import cpu
+from gemma_node.backends import identity
 from gemma_node.core import ErrorCode
 from gemma_node.core import Finish
 from gemma_node.core import GenerationResult
@@ -220,18 +222,18 @@ def test_checkpoint_digest_covers_contents_and_names_but_no_other_file(copy):
 def test_kernel_digest_covers_sources_and_the_torch_version(monkeypatch):
     before = kernel_digest()
     assert kernel_digest() == before
-    monkeypatch.setattr(assemble_module, 'version', lambda name: '0.0')
+    monkeypatch.setattr(identity, 'version', lambda name: '0.0')
     assert kernel_digest() != before
     monkeypatch.undo()
-    monkeypatch.setattr(assemble_module, '_KERNEL_FOLDERS', ('engine',))
+    monkeypatch.setattr(identity, '_KERNEL_FOLDERS', ('engine',))
     assert kernel_digest() != before
 
 
 def test_threads_are_the_physical_cores_less_one(monkeypatch):
     monkeypatch.setattr(os, 'sched_getaffinity', lambda pid: {0, 1, 2, 3, 4, 5})
-    monkeypatch.setattr(assemble_module, '_siblings', lambda cpu: f'core {cpu % 3}')
+    monkeypatch.setattr(cpu, '_siblings', lambda cpu: f'core {cpu % 3}')
     assert default_num_threads() == 2
-    monkeypatch.setattr(assemble_module, '_siblings', lambda cpu: 'the only core')
+    monkeypatch.setattr(cpu, '_siblings', lambda cpu: 'the only core')
     assert default_num_threads() == 1
 
 

@@ -1,0 +1,189 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Bits at the edges: resumed equals fresh, whatever the cut, the lane and the window's turn.
+
+A prompt that ends just before, on or after a tile or the window is run whole, and again in another
+lane that others have used, from a copy of its first tiles. The logits of the last prompt token
+and of the rows decoded after it must be the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterator
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from gemma_node.engine.kv_cache import Snapshot
+from gemma_node.engine.runner import Runner
+from gemma_node.model.cache_shape import TILE
+from gemma_node.receipts.bench import Bench
+from gemma_node.receipts.bench import prefill
+from gemma_node.receipts.bench import twin
+from gemma_node.receipts.checks import Finding
+from gemma_node.receipts.checks import Mutation
+from gemma_node.receipts.checks import NotRun
+
+_DECODED = 3
+_STATE = 'the prompt state'
+_SERVED = 'what serves'
+
+# Changes a snapshot before it is restored.
+_Damage = Callable[[Snapshot], Snapshot]
+
+
+class Edges:
+    """Bit-identity of resumed and fresh passes."""
+
+    name = 'edges'
+    title = 'bits at window and chunk edges, resumed against fresh'
+
+    def lacks(self, bench: Bench) -> str:
+        """Return why, where not one tile fits."""
+        return '' if _lengths(bench) else 'the context is shorter than two tiles'
+
+    def run(self, bench: Bench) -> Finding:
+        """Compare every length and cut."""
+        return _compare(bench, bench.runner(), bench.runner(), lambda snapshot: snapshot)
+
+    def mutations(self, bench: Bench) -> Iterator[Mutation | NotRun]:
+        """Yield damaged prompt states, and passes that differ in the window."""
+        damages: tuple[tuple[str, _Damage], ...] = (
+            ('slots off by one', _rolled),
+            ('the newest row lost', _without_newest),
+            ('sliding layers not restored', lambda each: _forgotten(bench, each)),
+            ('keys and values exchanged', _exchanged),
+        )
+        for fault, damage in damages:
+            yield Mutation(
+                fault=f'prompt state: {fault}',
+                planted_in=_STATE,
+                run=lambda damage=damage: _compare(  # type: ignore[misc]
+                    bench, bench.runner(), bench.runner(), damage
+                ),
+            )
+        window = bench.model.config.sliding_window
+        has_window = any(layer.is_sliding for layer in bench.plan.layers)
+        for step in (-1, 1):
+            if not has_window or max(_lengths(bench)) <= window:
+                why = 'no prompt is longer than the window'
+                yield NotRun(what=f'{self.name}: resumed with window {window + step}', why=why)
+                continue
+            yield Mutation(
+                fault=f'resumed with window {window + step}',
+                planted_in=_SERVED,
+                run=lambda step=step: _with_window(bench, window + step),  # type: ignore[misc]
+            )
+
+
+def _with_window(bench: Bench, window: int) -> Finding:
+    model = twin(bench.model, replace(bench.model.config, sliding_window=window))
+    return _compare(bench, bench.runner(), bench.runner(model), lambda snapshot: snapshot)
+
+
+def _lengths(bench: Bench) -> list[int]:
+    """Return prompt lengths around the edges that fit, with at least one whole tile."""
+    config, ids = bench.model.config, _ids(bench)
+    window = config.sliding_window
+    line = -(-window // TILE) * TILE
+    wanted = {TILE + 1, 2 * TILE - 1, 2 * TILE, 2 * TILE + 1, window, window + 1, line + TILE + 5}
+    if not bench.quick:
+        wanted |= {window - 1, line, line + 1, line + 2 * TILE, line + 3 * TILE + 1}
+    room = min(bench.envelope.context_tokens, config.max_position_embeddings, len(ids))
+    return sorted(each for each in wanted if TILE < each <= room - _DECODED)
+
+
+def _ids(bench: Bench) -> tuple[int, ...]:
+    """Return forced tokens, repeated to be long enough for every edge."""
+    ids = bench.forced[-1].ids
+    wanted = bench.model.config.sliding_window + 6 * TILE
+    return (ids * (wanted // len(ids) + 1))[:wanted]
+
+
+def _compare(bench: Bench, fresh: Runner, resumed: Runner, damage: _Damage) -> Finding:
+    ids, different, compared = _ids(bench), [], 0
+    lane = bench.envelope.lanes - 1
+    # What another sequence left in the lane must not matter.
+    prefill(resumed, lane, tuple(reversed(ids[: 2 * TILE])))
+    for length in _lengths(bench):
+        wanted = _logits(fresh, 0, ids, length, 0)
+        for cut in _cuts(bench, length):
+            prefill(fresh, 0, ids[:cut])
+            resumed.restore(lane, damage(fresh.snapshot(0, cut)))
+            found = _logits(resumed, lane, ids, length, cut)
+            compared += len(wanted)
+            if not torch.equal(wanted, found):
+                different.append(f'{length} tokens resumed at {cut}')
+    return Finding(
+        passed=not different,
+        measured={
+            'prompt_lengths': _lengths(bench),
+            'rows_compared': compared,
+            'lane': lane,
+            'different': different,
+        },
+        bounds={'different': 0},
+    )
+
+
+def _cuts(bench: Bench, length: int) -> list[int]:
+    """Return grid lines to resume from: the last, the first, and where the window ends."""
+    last = (length - 1) // TILE * TILE
+    window = bench.model.config.sliding_window // TILE * TILE
+    cuts = {last} if bench.quick else {TILE, last, min(last, max(TILE, window))}
+    return sorted(cut for cut in cuts if cut)
+
+
+def _logits(runner: Runner, lane: int, ids: tuple[int, ...], length: int, start: int) -> Tensor:
+    rows = [prefill(runner, lane, ids[:length], start)]
+    for position in range(length, length + _DECODED):
+        row = runner.decode_row(lane, ids[position], position, with_logits=True)
+        assert row is not None
+        rows.append(row)
+    return torch.stack(rows)
+
+
+def _changed(snapshot: Snapshot, change: Callable[[Tensor], Tensor]) -> Snapshot:
+    return replace(snapshot, tensors=tuple(change(each) for each in snapshot.tensors))
+
+
+def _rolled(snapshot: Snapshot) -> Snapshot:
+    return _changed(snapshot, lambda each: each.roll(1, 1))
+
+
+def _without_newest(snapshot: Snapshot) -> Snapshot:
+    def change(tensor: Tensor) -> Tensor:
+        kept = tensor.clone()
+        kept[:, (snapshot.rows - 1) % tensor.shape[1]] = 0
+        return kept
+
+    return _changed(snapshot, change)
+
+
+def _forgotten(bench: Bench, snapshot: Snapshot) -> Snapshot:
+    owners = bench.plan.layers[: bench.model.config.num_owning_layers]
+    tensors = [
+        torch.zeros_like(tensor) if layer.is_sliding else tensor
+        for layer, tensor in zip((*owners, *owners), snapshot.tensors, strict=True)
+    ]
+    return replace(snapshot, tensors=tuple(tensors))
+
+
+def _exchanged(snapshot: Snapshot) -> Snapshot:
+    half = len(snapshot.tensors) // 2
+    return replace(snapshot, tensors=snapshot.tensors[half:] + snapshot.tensors[:half])
