@@ -41,6 +41,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from gemma_node.cli_eval import add_eval
+from gemma_node.cli_receipts import add_receipts
 from gemma_node.cli_schema import add_schema
 from gemma_node.errors import ConfigError
 from gemma_node.errors import GemmaNodeError
@@ -125,6 +126,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_doctor(verbs)
     _add_inspect(verbs)
     _add_convert(verbs)
+    add_receipts(verbs)
     _add_replay(verbs)
     _add_ask(verbs)
     add_schema(verbs)

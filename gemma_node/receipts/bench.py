@@ -137,7 +137,13 @@ class Bench:
 
     @cached_property
     def _eager_model(self) -> Gemma4:
-        return twin(self.model).to(self.device, self.dtype)
+        model = twin(self.model).to(self.device, self.dtype)
+        for module in model.modules():
+            if isinstance(module, QuantLinear | QuantEmbedding):
+                module.packed = module.packed.to(self.device)
+            if isinstance(module, QuantEmbedding):
+                module.dtype = self.dtype
+        return model
 
     def _serve(self, forced: Forced, model: Gemma4) -> Tensor:
         runner = self.runner(model)

@@ -59,7 +59,9 @@ class Edges:
 
     def run(self, bench: Bench) -> Finding:
         """Compare every length and cut."""
-        return _compare(bench, bench.runner(), bench.runner(), lambda snapshot: snapshot)
+        return _compare(
+            bench, bench.runner(), bench.runner(), lambda snapshot: snapshot, until_first=False
+        )
 
     def mutations(self, bench: Bench) -> Iterator[Mutation | NotRun]:
         """Yield damaged prompt states, and passes that differ in the window."""
@@ -115,20 +117,26 @@ def _ids(bench: Bench) -> tuple[int, ...]:
     return (ids * (wanted // len(ids) + 1))[:wanted]
 
 
-def _compare(bench: Bench, fresh: Runner, resumed: Runner, damage: _Damage) -> Finding:
-    ids, different, compared = _ids(bench), [], 0
+def _compare(
+    bench: Bench, fresh: Runner, resumed: Runner, damage: _Damage, *, until_first: bool = True
+) -> Finding:
+    """Compare all lengths and cuts, or only until one differs."""
+    ids, compared = _ids(bench), 0
+    different: list[str] = []
     lane = bench.envelope.lanes - 1
     # What another sequence left in the lane must not matter.
     prefill(resumed, lane, tuple(reversed(ids[: 2 * TILE])))
-    for length in _lengths(bench):
+    pairs = [(length, cut) for length in _lengths(bench) for cut in _cuts(bench, length)]
+    for length, cut in pairs:
+        if different and until_first:
+            break
         wanted = _logits(fresh, 0, ids, length, 0)
-        for cut in _cuts(bench, length):
-            prefill(fresh, 0, ids[:cut])
-            resumed.restore(lane, damage(fresh.snapshot(0, cut)))
-            found = _logits(resumed, lane, ids, length, cut)
-            compared += len(wanted)
-            if not torch.equal(wanted, found):
-                different.append(f'{length} tokens resumed at {cut}')
+        prefill(fresh, 0, ids[:cut])
+        resumed.restore(lane, damage(fresh.snapshot(0, cut)))
+        found = _logits(resumed, lane, ids, length, cut)
+        compared += len(wanted)
+        if not torch.equal(wanted, found):
+            different.append(f'{length} tokens resumed at {cut}')
     return Finding(
         passed=not different,
         measured={

@@ -25,12 +25,14 @@ from collections.abc import Callable
 from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import replace
+from typing import cast
 
 import torch
 
 from gemma_node.model.config import ModelConfig
 from gemma_node.model.config import RopeConfig
 from gemma_node.model.gemma4 import Gemma4
+from gemma_node.model.gemma4 import Layer
 from gemma_node.model.linear import QuantEmbedding
 from gemma_node.model.linear import ScaledEmbedding
 from gemma_node.quant.packed import Packed
@@ -118,7 +120,7 @@ def _weight_faults(model: Gemma4, plan: ForwardPass) -> Iterator[ForwardFault]:
     )
     middle = len(plan.layers) // 2
     layers = list(plan.layers)
-    gain = 1.01 if model.layers[middle].layer_scalar.item() else 1.0
+    gain = 1.01
     layers[middle] = replace(layers[middle], gain=gain)
     yield ForwardFault(
         f'layer_scalar of layer {middle} + 1 %',
@@ -169,7 +171,7 @@ def _with_source(model: Gemma4, readers: list[int], source: int) -> Callable[[],
     def plant() -> Gemma4:
         made = twin(model)
         for index in readers:
-            layer = made.layers[index]
+            layer = cast('Layer', made.layers[index])
             layer.layer = layer.self_attn.layer = replace(layer.layer, kv_source=source)
         return made
 
@@ -178,10 +180,11 @@ def _with_source(model: Gemma4, readers: list[int], source: int) -> Callable[[],
 
 def _with_gain(model: Gemma4, index: int, gain: float) -> Gemma4:
     made = twin(model)
-    scalar = made.layers[index].layer_scalar
+    layer = cast('Layer', made.layers[index])
+    scalar = layer.layer_scalar
     # In float32: bfloat16 would round the change.
     changed = torch.nn.Parameter(scalar.detach().float() * gain, requires_grad=False)
-    made.layers[index].layer_scalar = changed
+    layer.layer_scalar = changed
     return made
 
 

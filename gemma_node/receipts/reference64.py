@@ -130,12 +130,14 @@ class Weights:
 
     def vector(self, name: str) -> Tensor:
         """Return the weight of a norm, or a scalar."""
-        return self._vectors[name]
+        vector: Tensor = self._vectors[name]
+        return vector
 
     def rows(self, name: str, ids: Tensor) -> Tensor:
         """Return some rows of a table."""
         ids = ids.cpu()
-        return self._matrices[name].take(ids).dequantize(torch.float64).to(self.device)
+        taken: Tensor = self._matrices[name].take(ids).dequantize(torch.float64).to(self.device)
+        return taken
 
     def times(self, name: str, x: Tensor) -> Tensor:
         """Return x W^T."""
@@ -143,7 +145,8 @@ class Weights:
         if self._kept is not None:
             if name not in self._kept:
                 self._kept[name] = dense(matrix, torch.float64).to(self.device)
-            return x @ self._kept[name].T
+            product: Tensor = x @ self._kept[name].T
+            return product
         rows, columns = matrix.shape
         step = max(1, _PART // columns)
         parts = [
@@ -228,7 +231,8 @@ def _norm(weights: Weights, plan: ForwardPass, name: str, x: Tensor) -> Tensor:
     if name.rpartition('.')[2] in plan.skipped_norms:
         return x
     weight = weights.vector(f'{name}.weight') + plan.norm_offset
-    return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + plan.eps) * weight
+    normed: Tensor = x * torch.rsqrt(x.square().mean(-1, keepdim=True) + plan.eps)
+    return normed * weight
 
 
 def _rotate(x: Tensor, rope: RopeConfig) -> Tensor:

@@ -26,7 +26,6 @@ import sys
 
 import pytest
 
-from gemma_node import assemble as assemble_module
 from gemma_node.assemble import assemble
 from gemma_node.assemble import checkpoint_digest
 from gemma_node.assemble import checkpoint_folder
