@@ -30,7 +30,9 @@ from gemma_node.cli import main
 from gemma_node.errors import BagError
 from gemma_node.replay.run import ReplaySummary
 
-VERBS = ('run', 'demo', 'doctor', 'inspect', 'convert', 'replay', 'ask', 'schema', 'eval')
+VERBS = (
+    'run', 'demo', 'doctor', 'inspect', 'convert', 'receipts', 'replay', 'ask', 'schema', 'eval',
+)  # fmt: skip
 
 
 def arguments(*words):
@@ -74,6 +76,9 @@ def test_help_lists_exactly_the_verbs_that_work(capsys):
         ('eval', 'absent'),
         ('eval', 'absent', '--jobs', '0'),
         ('convert', 'absent', 'x'),
+        ('receipts',),
+        ('receipts', 'absent'),
+        ('receipts', 'absent', '--device', 'tpu'),
         ('convert', 'absent', 'x', '--recipe', 'mlx-4bit'),
         ('convert', 'absent', 'x', '--recipe', 'mlx-5bit'),
         ('convert', 'absent', 'x', '--recipe', 'mlx-4bit', '--rounding', 'up'),

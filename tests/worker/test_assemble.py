@@ -32,6 +32,7 @@ from gemma_node.assemble import checkpoint_folder
 from gemma_node.assemble import default_num_threads
 from gemma_node.assemble import EMBEDDED_CHECKPOINT
 from gemma_node.assemble import kernel_digest
+from gemma_node.backends import base
 from gemma_node.backends import cpu
 from gemma_node.backends import identity
 from gemma_node.core import ErrorCode
@@ -174,8 +175,17 @@ def test_device_that_is_not_served_is_refused(random_checkpoint):
         assemble(settings(random_checkpoint, device='tpu'), ignore)
 
 
-def test_device_without_a_receipt_is_refused_with_what_to_do(random_checkpoint):
-    with pytest.raises(ConfigError, match='allow_unverified'):
+def test_device_without_a_receipt_is_refused_with_what_to_do(random_checkpoint, monkeypatch):
+    present = dataclasses.replace(
+        base.BACKENDS['cuda'],
+        is_present=lambda: True,
+        free_bytes=lambda: 1e12,
+        describe=lambda: 'Test 9000',
+        identity=dict,
+    )
+    monkeypatch.setitem(base.BACKENDS, 'cuda', present)
+    monkeypatch.setenv('XDG_STATE_HOME', str(random_checkpoint.parent / 'state'))
+    with pytest.raises(ConfigError, match=r'gemma-node receipts .* --device cuda.*allow_unverif'):
         assemble(settings(random_checkpoint, device='cuda'), ignore)
 
 
