@@ -27,6 +27,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 import json
 import logging
+import lzma
 import math
 import os
 from pathlib import Path
@@ -80,8 +81,11 @@ class Run:
         self.feed = Feed(supply, workers=arguments.workers, repeats=plan.repeats,
                          seed=plan.seed * 1000 + group.rank)
         self.device = self._join()
+        LOG.info('process %s of %s on %s', group.rank, group.size, self.device)
         if arguments.compile_cache and Path(arguments.compile_cache).is_file():
-            torch.compiler.load_cache_artifacts(Path(arguments.compile_cache).read_bytes())
+            held = lzma.decompress(Path(arguments.compile_cache).read_bytes())
+            torch.compiler.load_cache_artifacts(held)
+            LOG.info('%s bytes of compiled code', len(held))
         self.trainer = Trainer(plan, ModelConfig.from_folder(arguments.config), self.device,
                                group, compiles=self.device != 'cpu')
         if arguments.start:
@@ -98,6 +102,8 @@ class Run:
             asked = time.monotonic()
             rows = self.feed.batch(step)
             self.waited += time.monotonic() - asked
+            if step == self.first:
+                LOG.info('first batch after %.1f s', time.monotonic() - self.began)
             loss = trainer.step(rows, step)
             self._log(step, loss, is_last=False)
             if self.is_first and step % self.plan.eval_every == self.plan.eval_every - 1:
@@ -123,7 +129,7 @@ class Run:
         self._write_record(step)
         saved = torch.compiler.save_cache_artifacts() if self.device != 'cpu' else None
         if arguments.compile_cache and saved is not None:
-            Path(arguments.compile_cache).write_bytes(saved[0])
+            Path(arguments.compile_cache).write_bytes(lzma.compress(saved[0], preset=1))
 
     def _join(self) -> str:
         """Join the other processes; returns this one's device."""

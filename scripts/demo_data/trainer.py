@@ -200,14 +200,11 @@ class Trainer:
 
     def _run(self, rows: packing.Rows) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return the loss, the predicted ids, and after which flat places they come."""
-        on = {'device': self.device, 'non_blocking': True}
-        ids = torch.from_numpy(rows.ids.astype(np.int64)).to(**on)
-        targets = torch.from_numpy(rows.targets).to(**on)
-        self.layout.copy_(Layout(*(torch.from_numpy(a.astype(np.int32)).to(**on)
-                                   for a in (rows.parts, rows.homes, rows.positions))))
+        ids, parts, homes, positions, targets = self._moved(rows)
+        self.layout.copy_(Layout(parts, homes, positions))
         make = block_mask if self.uses_flex else dense_mask
         full, sliding = make(self.layout, None), make(self.layout, self.window)
-        wanted = wanted_of(ids, self.layout, targets, other_weight=self.plan.other_weight,
+        wanted = wanted_of(ids, self.layout, targets.bool(), other_weight=self.plan.other_weight,
                            share=self.plan.head_share)
         with torch.autocast(self.device.partition(':')[0], torch.bfloat16,
                             enabled=self.uses_flex):
@@ -215,6 +212,15 @@ class Trainer:
             loss, predicted = self.loss(
                 self.model, hidden.index_select(0, wanted.at), wanted.labels, wanted.weights)
         return loss, predicted, wanted.at
+
+    def _moved(self, rows: packing.Rows) -> tuple[torch.Tensor, ...]:
+        """Return ids, layout and targets on the device, without waiting for its work."""
+        arrays = (rows.ids, rows.parts, rows.homes, rows.positions, rows.targets)
+        held = torch.from_numpy(np.stack([array.astype(np.int32) for array in arrays]))
+        if self.uses_flex:
+            held = held.pin_memory()
+        ids, *others = held.to(self.device, non_blocking=True)
+        return ids.long(), *others
 
     def _optimizers(self) -> list[torch.optim.Optimizer]:
         """Muon for the matrices of the layers, AdamW for everything else."""
