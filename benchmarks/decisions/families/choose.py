@@ -21,6 +21,7 @@ from dataclasses import replace
 
 from .kit import call
 from .kit import calm
+from .kit import capital
 from .kit import case
 from .kit import decimal
 from .kit import drawn
@@ -267,6 +268,34 @@ def made_up_among_known(rng):
     world = rng.choice((WORLDS[1], WORLDS[5], WORLDS[3]))
     return case('', say(rng, wish.clause), call(wish), mixed(rng, own, world, 4, 7),
                 made_up=True, observations=calm(rng, 1, 3))
+
+
+def _two_coined(rng):
+    """Return two wishes for invented tools of different groups, and tools."""
+    taken: set[str] = set()
+    first, second, third = rng.sample(IDEAS, 3)
+    own = named(rng, [rng.choice(first), rng.choice(second)], taken)
+    others = named(rng, third, taken)
+    return order(rng, own[0]), order(rng, own[1]), mixed(rng, own, others, 3, 5)
+
+
+@family('tool/made_up/not_but', 25)
+def made_up_not_but(rng):
+    no, yes, tools = _two_coined(rng)
+    said = rng.choice(('Do not {n}, {y}.', 'Do not {n}, but {y}.', "Don't {n}, {y} instead.",
+                       '{Y}, and do not {n}.', "Please don't {n}. {Y}."))
+    said = said.format(n=no.clause, y=yes.clause, Y=capital(yes.clause))
+    return case('', said, call(yes), tools, made_up=True, forbid=[no.skill.name],
+                observations=calm(rng, 1, 3))
+
+
+@family('tool/made_up/first_step', 20)
+def made_up_first_step(rng):
+    first, second, tools = _two_coined(rng)
+    said = rng.choice(('{A}, then {b}.', 'First {a}, then {b}.', '{A}. After that, {b}.',
+                       '{A} and then {b}.', 'Please {a} and after that {b}.'))
+    said = said.format(a=first.clause, A=capital(first.clause), b=second.clause)
+    return case('', said, call(first), tools, made_up=True, observations=calm(rng, 1, 3))
 
 
 @family('tool/made_up/by_name', 45)

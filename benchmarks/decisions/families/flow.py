@@ -62,7 +62,7 @@ def _tools(rng, world, *wishes):
     return mixed(rng, list({w.skill.name: w.skill for w in wishes}.values()), world, 4, 6)
 
 
-@family('calls/simultaneous', 30)
+@family('calls/simultaneous', 42)
 def simultaneous(rng):
     first, second, world = two(rng)
     a, b = first.clause, second.clause
@@ -204,7 +204,7 @@ def _condition(rng, holds):
     return 'you are charging', battery(rng.randint(30, 90), status)
 
 
-@family('condition/one_branch', 24)
+@family('condition/one_branch', 29)
 def one_branch(rng):
     wish, _, world = two(rng)
     words, found = _condition(rng, True)
@@ -214,7 +214,7 @@ def one_branch(rng):
                 observations=_around(rng, found))
 
 
-@family('condition/no_branch', 24)
+@family('condition/no_branch', 29)
 def no_branch(rng):
     """The condition does not hold: nothing is to be done."""
     wish, _, world = two(rng)
@@ -225,7 +225,7 @@ def no_branch(rng):
                 forbid=[wish.skill.name], observations=_around(rng, found))
 
 
-@family('condition/otherwise', 30)
+@family('condition/otherwise', 36)
 def otherwise(rng):
     first, second, world = two(rng)
     holds = rng.random() < 0.5
@@ -237,7 +237,7 @@ def otherwise(rng):
                 state_dependent=True, observations=_around(rng, found))
 
 
-@family('condition/unknown', 18)
+@family('condition/unknown', 22)
 def unknown(rng):
     """What the condition needs is missing, invalid or too old."""
     wish, _, world = two(rng)

@@ -50,7 +50,7 @@ def _steps(a, b):
             f'{capital(a)}. After that, {b}.', f'{capital(a)} and {b}.')
 
 
-@family('follow_up/next', 27)
+@family('follow_up/next', 30)
 def next_step(rng):
     first, second, world = two(rng)
     turns = [user(rng.choice(_steps(first.clause, second.clause))),
@@ -59,7 +59,7 @@ def next_step(rng):
                 observations=calm(rng))
 
 
-@family('follow_up/third', 12)
+@family('follow_up/third', 13)
 def third_step(rng):
     world = rng.choice(WORLDS)
     skills = rng.sample(closed(world), 3)
@@ -73,7 +73,7 @@ def third_step(rng):
     return case('', '', call(c), _tools(rng, world, a, b, c), turns=turns, observations=calm(rng))
 
 
-@family('follow_up/done', 21)
+@family('follow_up/done', 23)
 def done(rng):
     """The task is done: nothing follows."""
     first, second, world = two(rng)
@@ -87,7 +87,7 @@ def done(rng):
                 observations=calm(rng))
 
 
-@family('follow_up/failed', 24)
+@family('follow_up/failed', 26)
 def failed(rng):
     first, second, world = two(rng)
     said = rng.choice((say(rng, first.clause), *_steps(first.clause, second.clause)))
@@ -96,7 +96,7 @@ def failed(rng):
                 observations=calm(rng))
 
 
-@family('follow_up/canceled', 15)
+@family('follow_up/canceled', 16)
 def canceled(rng):
     first, second, world = two(rng)
     said = rng.choice((say(rng, first.clause), *_steps(first.clause, second.clause)))
@@ -105,7 +105,7 @@ def canceled(rng):
                 observations=calm(rng))
 
 
-@family('follow_up/old_failure', 15)
+@family('follow_up/old_failure', 16)
 def old_failure(rng):
     """Only the newest result counts."""
     first, second, world = two(rng)
@@ -115,7 +115,7 @@ def old_failure(rng):
                 observations=calm(rng))
 
 
-@family('follow_up/new_wish', 18)
+@family('follow_up/new_wish', 20)
 def new_wish(rng):
     """History does not change what a new wish means."""
     first, second, world = two(rng)

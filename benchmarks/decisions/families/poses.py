@@ -104,22 +104,22 @@ def _relative(rng, side):
                 made_up=shape == 'made_up', observations=_inputs(rng, x, y, yaw))
 
 
-@family('pose/forward', 18)
+@family('pose/forward', 23)
 def forward(rng):
     return _relative(rng, 0)
 
 
-@family('pose/back', 12)
+@family('pose/back', 16)
 def backward(rng):
     return _relative(rng, 180)
 
 
-@family('pose/side', 15)
+@family('pose/side', 20)
 def sideways(rng):
     return _relative(rng, rng.choice((90, -90)))
 
 
-@family('pose/turn', 15)
+@family('pose/turn', 20)
 def turn(rng):
     """A tool that takes a heading of the map; the wish is relative."""
     x, y, yaw = _pose(rng)
@@ -140,7 +140,7 @@ def turn(rng):
                 observations=_inputs(rng, x, y, yaw))
 
 
-@family('pose/relative_tool', 18)
+@family('pose/relative_tool', 23)
 def passed_on(rng):
     """The tool itself is relative to the robot: no sum."""
     x, y, yaw = _pose(rng)
@@ -167,7 +167,7 @@ def passed_on(rng):
                 mixed(rng, [tool], QUIET_OTHERS, 2, 5), observations=_inputs(rng, x, y, yaw))
 
 
-@family('pose/detection', 21)
+@family('pose/detection', 27)
 def detected(rng):
     """A thing that was seen gives the point."""
     tool, write, shape = _xy_tool(rng)
@@ -184,7 +184,7 @@ def detected(rng):
                 observations=_inputs(rng, x, y, yaw, detections(*things, at=(x, y))))
 
 
-@family('pose/not_seen', 9)
+@family('pose/not_seen', 12)
 def not_seen(rng):
     """The thing is not among what is seen."""
     tool, _, _ = _xy_tool(rng)
@@ -197,7 +197,7 @@ def not_seen(rng):
                 observations=_inputs(rng, x, y, yaw, detections(*things, at=(x, y))))
 
 
-@family('pose/no_pose', 12)
+@family('pose/no_pose', 16)
 def no_pose(rng):
     """There is no pose to work from."""
     tool, _, _ = _xy_tool(rng)

@@ -89,23 +89,23 @@ def _world(rng):
     return rng.sample(world, rng.randint(3, 6))
 
 
-@family('no_action/thanks', 18)
+@family('no_action/thanks', 22)
 def thanks(rng):
     return case('', rng.choice(THANKS), NO_ACTION, _world(rng), observations=calm(rng))
 
 
-@family('no_action/statement', 18)
+@family('no_action/statement', 22)
 def statement(rng):
     return case('', rng.choice(FACTS), NO_ACTION, _world(rng), observations=calm(rng))
 
 
-@family('no_action/other_person', 15)
+@family('no_action/other_person', 19)
 def other_person(rng):
     return case('', rng.choice(ASIDE).format(P=rng.choice(PEOPLE)), NO_ACTION, _world(rng),
                 observations=calm(rng))
 
 
-@family('no_action/forbidden', 21)
+@family('no_action/forbidden', 26)
 def forbidden(rng):
     world = rng.choice(WORLDS)
     wish = order(rng, rng.choice(closed(world)))
@@ -144,12 +144,12 @@ NO_TOOL = (
 )  # fmt: skip
 
 
-@family('refuse/no_tool', 27)
+@family('refuse/no_tool', 31)
 def no_tool(rng):
     return case('', say(rng, rng.choice(NO_TOOL)), REFUSE, _world(rng), observations=calm(rng))
 
 
-@family('refuse/choice', 24)
+@family('refuse/choice', 28)
 def no_such_choice(rng):
     """What is said is none of the choices."""
     world = rng.choice(WORLDS)
@@ -209,7 +209,7 @@ INCOMPLETE = {
 }  # fmt: skip
 
 
-@family('refuse/missing_argument', 27)
+@family('refuse/missing_argument', 31)
 def incomplete(rng):
     world = rng.choice(WORLDS)
     skills = [s for s in world if s.name in INCOMPLETE]
@@ -220,7 +220,7 @@ def incomplete(rng):
                 forbid=[skill.name], observations=calm(rng))
 
 
-@family('refuse/range', 27)
+@family('refuse/range', 31)
 def out_of_range(rng):
     """The number lies outside of the declared range."""
     world = rng.choice(WORLDS)
@@ -265,7 +265,7 @@ LIMITED = ((LIFT, 'mass', (9, 12, 15, 20, 30)), (RUN, 'speed', (0.8, 1, 1.2, 1.5
            (STAIRS, 'steps', (14, 16, 20, 25, 30)))
 
 
-@family('refuse/limit_in_description', 18)
+@family('refuse/limit_in_description', 21)
 def limit_in_description(rng):
     skill, name, beyond = rng.choice(LIMITED)
     wish = order(rng, skill)
@@ -316,7 +316,7 @@ def _ruled(rng, breaks):
     return f'Never drive to the {place.replace("_", " ")}.', skill, ()
 
 
-@family('refuse/limit_in_system', 24)
+@family('refuse/limit_in_system', 28)
 def limit_in_system(rng):
     return _system_case(rng, True)
 
@@ -398,17 +398,17 @@ def _demand(rng, state):
                 forbid=[] if is_fresh else [skill.name], observations=others)
 
 
-@family('refuse/old', 18)
+@family('refuse/old', 21)
 def too_old(rng):
     return _demand(rng, 'old')
 
 
-@family('refuse/stale', 12)
+@family('refuse/stale', 14)
 def stale(rng):
     return _demand(rng, 'stale')
 
 
-@family('refuse/missing_input', 15)
+@family('refuse/missing_input', 17)
 def missing_input(rng):
     return _demand(rng, rng.choice(('missing', 'missing', 'invalid')))
 
@@ -418,7 +418,7 @@ def fresh_enough(rng):
     return _demand(rng, 'fresh')
 
 
-@family('refuse/closed', 12)
+@family('refuse/closed', 14)
 def closed_lid(rng):
     return _flagged(rng, False)
 

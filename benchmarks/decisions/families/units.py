@@ -39,7 +39,7 @@ LENGTHS = (
      'roll straight ahead for {q}'),
 )  # fmt: skip
 SPEEDS = (
-    ('cap_speed', 'Set the highest speed.', 'limit', 'Speed', 'set the highest speed to {q}'),
+    ('speed_ceiling_to', 'Set the highest speed.', 'limit', 'Speed', 'set the highest speed to {q}'),
     ('belt_pace', 'Let the belt run at a speed.', 'pace', 'Speed', 'let the belt run at {q}'),
     ('patrol_pace', 'Patrol at a speed.', 'speed', 'Speed', 'patrol at {q}'),
     ('reel_pace', 'Wind up the cable at a speed.', 'rate', 'Speed', 'wind up the cable at {q}'),
@@ -123,39 +123,39 @@ def _convert(rng, actions, forms):
                 observations=calm(rng, 1, 2))
 
 
-@family('convert/length', 24)
+@family('convert/length', 30)
 def lengths(rng):
     forms = ['m from cm', 'm from mm', 'cm from m', 'cm from mm', 'mm from cm', 'mm from m']
     return _convert(rng, LENGTHS, forms)
 
 
-@family('convert/length/km', 8)
+@family('convert/length/km', 10)
 def kilometres(rng):
     return _convert(rng, LENGTHS[4:], ['m from km'])
 
 
-@family('convert/speed', 18)
+@family('convert/speed', 22)
 def speeds(rng):
     forms = ['m/s from km/h', 'm/s from cm/s', 'km/h from m/s', 'cm/s from m/s']
     return _convert(rng, SPEEDS, forms)
 
 
-@family('convert/angle', 15)
+@family('convert/angle', 19)
 def angles(rng):
     return _convert(rng, ANGLES, ['rad from deg', 'rad from deg', 'deg from rad'])
 
 
-@family('convert/time', 21)
+@family('convert/time', 26)
 def times(rng):
     return _convert(rng, TIMES, ['s from min', 's from h', 'min from s', 'min from h', 'h from min'])
 
 
-@family('convert/percent', 12)
+@family('convert/percent', 15)
 def shares(rng):
     return _convert(rng, SHARES, ['fraction from percent'])
 
 
-@family('convert/mass', 12)
+@family('convert/mass', 15)
 def masses(rng):
     return _convert(rng, MASSES, ['kg from g', 'g from kg'])
 
@@ -176,7 +176,7 @@ RANGES = {'cm': (1, 1000), 'm': (0.05, 10), 's': (1, 7200), 'min': (0.1, 240), '
           'kg': (0.05, 20)}
 
 
-@family('convert/words', 18)
+@family('convert/words', 22)
 def in_words(rng):
     words = rng.choice(list(SAID))
     said_unit, said = SAID[words]
@@ -190,7 +190,7 @@ def in_words(rng):
                 mixed(rng, [skill], QUIET_OTHERS, 2, 5), observations=calm(rng, 1, 2))
 
 
-@family('convert/none', 12)
+@family('convert/none', 15)
 def same_unit(rng):
     """The unit said is the declared one: nothing is converted."""
     unit = rng.choice(('cm', 'm', 's', 'min', 'g', 'kg'))
