@@ -90,7 +90,7 @@ def assemble(
     _check_fit(settings, tokenizer, config)
     admission = _admit(settings, config, folder)
     report(0.1, 'reading the weights')
-    model = load_model(folder)
+    model = load_model(folder, allow_not_finite=settings.allow_not_finite)
     report(0.4, 'preparing the engine')
     engine = Engine(model, _engine_config(settings, admission))
     report(0.6, 'compiling the tools')
@@ -197,6 +197,8 @@ def _facts(
         recipe += f', unpacked at load and computed in {computed}'
     elif stored != computed:
         recipe += f' computed in {computed}'
+    if model.num_not_finite:
+        recipe += f', {model.num_not_finite} values NaN or infinite'
     return RuntimeFacts(
         package_version=__version__,
         model=settings.model_path or 'embedded',

@@ -308,6 +308,7 @@ class WorkerSettings:
     model_path: str = ''
     device: str = 'auto'
     allow_unverified: bool = False
+    allow_not_finite: bool = False
     lanes: int = 8
     context_tokens: int = 8192
     max_tokens: int = 256

@@ -93,6 +93,8 @@ class Gemma4(nn.Module):
         self.config = config
         self.fused = fused
         self.steps = HF
+        # Of the stored values, where the loader was allowed to take such.
+        self.num_not_finite = 0
         size, ple_size = config.hidden_size, config.num_layers * config.ple_dim
         self.embed_tokens = ScaledEmbedding(config.vocab_size, size, size**0.5)
         self.embed_tokens_per_layer = ScaledEmbedding(

@@ -96,13 +96,14 @@ def load_model(path: str | Path, *, allow_not_finite: bool = False) -> Gemma4:
     """
     Read config and weights of a checkpoint folder; the weights stay packed and memory-mapped.
 
-    :param allow_not_finite: load weights that hold NaN or infinite values too
+    :param allow_not_finite: load weights that hold NaN or infinite values too, and count them
     """
     config = ModelConfig.from_folder(path)
     with ExitStack() as stack:
         stored = read_layout(path, config, stack)
-        weights = _load(Path(path), stored, allow_not_finite=allow_not_finite)
+        weights, num_not_finite = _load(Path(path), stored, allow_not_finite=allow_not_finite)
     model = empty_model(config)
+    model.num_not_finite = num_not_finite
     dtype = DTYPES[stored.dtype]
     for module, matrix in stored.matrices.items():
         tensors = {leaf: weights.pop(f'{module}.{leaf}') for leaf in matrix.tensors}
@@ -129,7 +130,7 @@ def empty_model(config: ModelConfig) -> Gemma4:
 def load_weights(path: str | Path, config: ModelConfig) -> dict[str, torch.Tensor]:
     """Return the stored text tensors by their names after the prefix; raises CheckpointError."""
     with ExitStack() as stack:
-        return _load(Path(path), read_layout(path, config, stack), allow_not_finite=False)
+        return _load(Path(path), read_layout(path, config, stack), allow_not_finite=False)[0]
 
 
 def table_bytes(path: str | Path, config: ModelConfig) -> int:
@@ -226,19 +227,21 @@ def _text_tensors(
 
 def _load(
     folder: Path, stored: StoredWeights, *, allow_not_finite: bool
-) -> dict[str, torch.Tensor]:
-    weights = {}
+) -> tuple[dict[str, torch.Tensor], int]:
+    """Return the tensors, and how many values of them are NaN or infinite."""
+    weights, num_bad = {}, 0
     problems = _Problems()
     for name, tensor in stored.tensors():
         weights[name] = tensor.load()
-        if tensor.dtype in _FLOATS and not allow_not_finite:
-            bad = count_not_finite(weights[name])
-            if bad:
-                problems.values.append(f'{name} holds {bad} values that are NaN or infinite')
+        bad = count_not_finite(weights[name]) if tensor.dtype in _FLOATS else 0
+        num_bad += bad
+        if bad and not allow_not_finite:
+            problems.values.append(f'{name} holds {bad} values that are NaN or infinite')
+            problems.remedy = '; model.allow_not_finite: true loads them all the same'
         if name.endswith(DIVISOR) and not weights[name].all():
             problems.values.append(f'{name} is 0, which divides')
     problems.raise_for(folder)
-    return weights
+    return weights, num_bad
 
 
 def count_not_finite(tensor: torch.Tensor) -> int:
@@ -260,6 +263,7 @@ class _Problems:
         self.dtypes: list[str] = []
         self.declared: list[str] = []
         self.values: list[str] = []
+        self.remedy = ''
 
     def compare(
         self,
@@ -294,7 +298,8 @@ class _Problems:
         )
         problems = [f'{kind}{_listed(names)}' for kind, names in kinds if names]
         if problems:
-            raise CheckpointError(f'{folder} does not fit its config.json: {"; ".join(problems)}')
+            said = '; '.join(problems) + self.remedy
+            raise CheckpointError(f'{folder} does not fit its config.json: {said}')
 
 
 def _listed(items: list[str]) -> str:

@@ -88,6 +88,7 @@ MODES = ('shadow', 'approve', 'auto')
 
 NODE_PARAMETERS = (
     _spec('model.path', '', "Checkpoint folder; '' is the embedded demo checkpoint."),
+    _spec('model.allow_not_finite', False, 'Load weights that hold NaN or infinite values.'),
     _spec('device', 'auto', 'Where the model runs.', choices=('auto', 'cpu', 'cuda', 'xpu')),
     _spec('allow_unverified', False, 'Serve on a device that no receipt covers.'),
     _spec('engine.isolation', 'process', 'Worker in its own process, or in a thread (tests).',

@@ -186,6 +186,7 @@ def to_worker_settings(settings: NodeSettings, catalogue: Declares) -> WorkerSet
     return WorkerSettings(
         robots=robots, model_path=value['model.path'], device=value['device'],
         allow_unverified=value['allow_unverified'],
+        allow_not_finite=value['model.allow_not_finite'],
         **{name: value[f'engine.{name}'] for name in engine},
         **{name: value[f'decoding.{name}'] for name in decoding})
 

@@ -165,7 +165,10 @@ def test_values_that_are_not_finite_are_refused_with_their_count(
 
     _rewrite(folder, poison)
     expected = 'layers.0.mlp.up_proj.weight holds 3 values that are NaN or infinite'
-    assert expected in _refusal(folder)
+    said = _refusal(folder)
+    assert expected in said
+    assert said.endswith('model.allow_not_finite: true loads them all the same')
+    assert load_model(folder, allow_not_finite=True).num_not_finite == 3
 
 
 @pytest.mark.parametrize('keep', [0, 4, 200, -1])

@@ -25,6 +25,8 @@ import subprocess
 import sys
 
 import pytest
+from safetensors.torch import load_file
+from safetensors.torch import save_file
 
 from gemma_node.assemble import assemble
 from gemma_node.assemble import checkpoint_digest
@@ -107,6 +109,17 @@ def test_a_converted_checkpoint_is_served_and_says_how(random_checkpoint, tmp_pa
     assert isinstance(results[-1], GenerationResult)
     assert results[-1].finish in (Finish.LENGTH, Finish.STOP)
     assert results[-1].cached_tokens == 0 and results[-1].token_ids
+
+
+def test_weights_that_are_not_finite_are_served_only_where_allowed_and_counted(copy):
+    weights = load_file(copy / 'model.safetensors')
+    # The last row of the per-layer table, which the warm-up does not gather.
+    weights['model.embed_tokens_per_layer.weight'][-1, :5] = float('nan')
+    save_file(weights, copy / 'model.safetensors', {'format': 'pt'})
+    with pytest.raises(CheckpointError, match=r'holds 5 values .* model\.allow_not_finite: true'):
+        assemble(settings(copy), ignore)
+    facts = assemble(settings(copy, allow_not_finite=True), ignore).facts
+    assert facts.recipe.endswith(', 5 values NaN or infinite')
 
 
 def test_prompt_digest_follows_the_system_prompt(random_checkpoint):
