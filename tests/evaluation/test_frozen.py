@@ -106,3 +106,76 @@ def test_word_overlap_does_not_solve_the_set(tmp_path):
     assert summary['cases'] >= 1500
     assert 20 <= summary['tool_percent'] <= 60
     assert 5 <= summary['exact_percent'] <= 35
+
+
+# Words of every robot: directions, parts of an arm, colours and the like.
+COMMON = frozenset({
+    'left', 'right', 'forward', 'back', 'top', 'bottom', 'hard', 'soft', 'elbow', 'shoulder',
+    'wrist', 'crimson', 'ivory', 'turquoise',
+})  # fmt: skip
+# Parts of the training's vocabulary that are sentences or names of fields, no values.
+NO_VALUES = frozenset({'descriptions', 'argument_names'})
+
+
+def texts_in(value):
+    """Return every text inside a JSON value."""
+    if isinstance(value, str):
+        return [value]
+    children = value.values() if isinstance(value, dict) else value
+    return [text for each in children for text in texts_in(each)] if isinstance(
+        value, (dict, list)) else []
+
+
+def choices_in(schema):
+    """Return every choice of a schema."""
+    if isinstance(schema, list):
+        return [choice for each in schema for choice in choices_in(each)]
+    if not isinstance(schema, dict):
+        return []
+    below = [choice for each in schema.values() for choice in choices_in(each)]
+    return [*(str(each) for each in schema.get('enum', ())), *below]
+
+
+def plain(text):
+    return text.casefold().replace('_', ' ').strip()
+
+
+@pytest.fixture(scope='module')
+def known():
+    """Return what the training's generator may name, by the file that lists it."""
+    code = (
+        'import json, sys; sys.path[:0] = ["scripts"]; '
+        'from demo_data.vocabulary import vocabulary; '
+        'json.dump({k: sorted(v) for k, v in vocabulary().items()}, sys.stdout)'
+    )
+    found = run('-c', code)
+    assert found.returncode == 0, found.stderr
+    return json.loads(found.stdout)
+
+
+def test_names_and_values_are_not_those_of_the_training(cases, known):
+    names = {plain(each) for each in known['tool_names']}
+    values = {plain(each) for kind, texts in known.items() if kind not in NO_VALUES
+              for each in texts}
+    assert len(names) > 100 and len(values) > len(names)
+    tools = {tool.name for case in cases for tool in case.tools}
+    said = {text for case in cases for call in case.expect.calls
+            for text in texts_in(call.arguments)}
+    said |= {text for case in cases for turn in case.turns for text in texts_in(turn.arguments)}
+    choices = {each for case in cases for tool in case.tools
+               for each in choices_in(tool.parameters)}
+    assert {name for name in tools if plain(name) in names} == set()
+    assert {text for text in said | choices if plain(text) in values} <= COMMON
+
+
+def test_people_and_things_are_not_those_of_the_training(known):
+    sys.path[:0] = [str(DECISIONS)]
+    try:
+        from families import values as own
+    finally:
+        sys.path.remove(str(DECISIONS))
+    values = {plain(each) for kind, texts in known.items() if kind not in NO_VALUES
+              for each in texts}
+    listed = {*own.PEOPLE, *own.ITEMS, *own.TITLES, *own.STATEMENTS}
+    assert len(listed) > 50
+    assert {each for each in listed if plain(each) in values} == set()
