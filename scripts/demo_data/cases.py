@@ -210,17 +210,18 @@ class CaseMaker:
                 if rule.condition.holds(state):
                     reason = self.broken(rule.order, state)
                     return refuse(reason) if reason else call(rule.order)
-        front = state.value('front')
+        ignored = {r.value for r in self.book.rules if r.kind == 'ignore'}
+        front = state.value('front') if 'front' not in ignored else None
         if front is not None and front < NEAR_M:
             return STOP_CALL
-        error = state.value('error')
+        error = state.value('error') if 'error' not in ignored else None
         speeds = [abs(f.value) for f in state.facts if f.kind in ('speed', 'forward') and f.is_usable]
         if error and max(speeds, default=0.0) >= MOVING_MPS:
             return STOP_CALL
         if error:
             return ask(f'The robot reports {error}. What should I do?')
         charge = state.value('battery')
-        if charge is not None and charge < LOW_BATTERY and not state.value('charging'):
+        if charge is not None and charge < LOW_BATTERY and not state.value('charging') and 'battery' not in ignored:
             tool = self.book.by_skill('dock')
             if tool is not None:
                 reason = self.broken((tool.name, {}), state)

@@ -41,7 +41,7 @@ from demo_data.library import may_join
 from demo_data.library import near
 from demo_data.library import skills
 from demo_data.phrases import expand
-from demo_data.qualifiers import GROUPS
+from demo_data.qualifiers import draw_sides
 from demo_data.qualifiers import Side
 from demo_data.quantities import Declared
 from demo_data.rules import Rule
@@ -79,7 +79,6 @@ class Tool:
     declaration: ToolDeclaration
     slots: Mapping[str, Slot]
     side: Side | None = None
-    group: int = -1
 
     @property
     def name(self) -> str:
@@ -195,8 +194,7 @@ def _add_twins(rng: random.Random, tools: list[Tool], taken: set[str], at: int, 
     model = tools[at]
     if not any(not t.startswith('!') for t in model.skill.says):
         return
-    number = rng.randrange(len(GROUPS))
-    sides = list(GROUPS[number])
+    sides = list(draw_sides(rng))
     rng.shuffle(sides)
     names = _twin_names(rng, model, style, is_nonce=rng.random() < max(nonces, 0.3))
     about = model.declaration.description.rstrip('.')
@@ -206,7 +204,7 @@ def _add_twins(rng: random.Random, tools: list[Tool], taken: set[str], at: int, 
             about = expand(rng, rng.choice(model.skill.descriptions)).rstrip('.')
         words_of_side = rng.choice(side.describes)
         text = rng.choice((f'{about} ({words_of_side}).', f'{about}, {words_of_side}.', f'{about}: {words_of_side}.', f'{about}. {words_of_side[:1].upper()}{words_of_side[1:]}.'))
-        twin = replace(model, declaration=replace(model.declaration, name=name, description=text), side=side, group=number)
+        twin = replace(model, declaration=replace(model.declaration, name=name, description=text), side=side)
         if index == 0:
             taken.discard(model.name.lower())
             taken.add(name.lower())

@@ -60,6 +60,11 @@ STOP = (
 )
 
 CHAT = (
+    '!{person}, can you pass me {object}?', '!hey {person}, have you seen {object}?', '!{person}, dinner is ready', '!I told {person} to bring {object}', '!{person}, please come to {place}',
+    '!{person} will do it', '!I am talking to {person}, not to you', '!no, {person}, not like that', '!{person}, thank you for {object}', '!I like {object}', '!this is {object}', '!here comes {person}',
+    '!it is {n} o\'clock', '!good morning[ everybody|]', '!hello[ there|]', '!hi', '!good evening', '!how do you do', '!nice to meet you', '!bye', '!goodbye', '!I am back', '!my name is {person}',
+    '!we had {n} guests yesterday', '!that worked', '!very well', '!I see', '!got it', '!understood', '!hm', '!interesting', '!no worries', '!sorry, wrong robot', '!that is what I wanted',
+    '!I was only thinking aloud', '!excuse me', '!pardon', '!what a mess', '!lovely weather', '!you look good today', '!the game ended {n} to {n2}', '!I did it already', '!{person} did it already',
     '!thanks', '!thank you[ very much|, robot|]', '!good [job|work|robot]', '!well done', '!never mind', '!ok', '!okay, fine',
     '!all good[, carry on|]', '!nothing for now', '!that is all[ for now|]', '![great|perfect|nice|very good|excellent|super]', '!forget it',
     '!you are doing [fine|great|well]', '!no, nothing', '!I do not need anything[ right now|]', '!just testing', '!ignore [that|me]',
@@ -77,7 +82,11 @@ UNCLEAR = {
     'say': ('say something', 'speak', 'talk to [us|me|them|{person}]', 'make an announcement', 'tell them [something|about it]', 'say it'),
     'deliver': ('deliver it', 'carry the thing', 'transport something'),
     'follow': ('follow somebody', 'follow', 'go behind someone'),
-    'clean': ('clean', 'clean up', 'clean something', 'clean the usual room'),
+    'drive_to': ('drive over there', 'go to that point', 'go to the coordinates', 'move to the spot I showed you', 'drive somewhere'),
+    'drive_straight': ('drive forward a bit', 'go back', 'move ahead', 'roll on', 'come closer', 'reverse some way'),
+    'turn_by': ('turn', 'turn a bit', 'rotate yourself', 'turn left', 'spin to the right'),
+    'step_side': ('move aside', 'step to the left', 'shift to the right a bit'),
+    'face_heading': ('turn', 'look somewhere else', 'face the right way'),
 }
 
 UNAVAILABLE = (
@@ -90,6 +99,11 @@ UNAVAILABLE = (
 )
 
 UNANSWERABLE = (
+    '!what is the price of {object}?', '!when was {person} born?', '!who painted {object}?', '!why is {object} so {odd}?', '!how long is {object}?', '!which colour does {person} like?',
+    '!when will {person} be back?', '!who owns {object}?', '!what is the name of the {odd}?', '!how many people live in {place}?', '!why did {person} leave?', '!is {person} married?',
+    '!how heavy is the moon?', '!what does {object} weigh?', '!who was in {place} yesterday?', '!what is the phone number of {person}?', '!which year is it?', '!do fish sleep?',
+    '!how old is {person}?', '!when was {place} built?', '!who is the boss of {person}?', '!what is {person} doing?', '!what is the square root of {n}?', '!where did {person} buy {object}?',
+    '!is {object} expensive?', '!how much money do I have?', '!what did I say yesterday?', '!who will win[ tomorrow|]?', '!what is my name?', '!how tall is {person}?', '!what is for lunch?',
     '!what time is it?', '!what is the capital of [France|Spain|Peru|Japan|Italy]?', '!who won the [game|match|election]?', '!how is the weather[ tomorrow|]?',
     '!how old are you?', '!what is {n} times {n2}?', '!who is {person}?', '!what did {person} eat?', '!when does the train leave?',
     '!what is the meaning of life?', '!how much does {object} cost?', '!is it going to rain?', '!what day is it[ today|]?',
@@ -98,7 +112,7 @@ UNANSWERABLE = (
 
 CORRECTIONS = (
     '{a}, no, [wait, |sorry, |]{b}', '{a} - no, I mean {b}', 'not {a}, [but |]{b}', '{b}, not {a}', '{a}, sorry, {b}',
-    '{b} instead of {a}', '{a}? no, {b}', 'not {a} but {b}', 'forget {a}, {b}',
+    '{b} instead of {a}', '{a}? no, {b}', 'not {a} but {b}', '{a}, hm, rather {b}', '{a} - {b}, I mean', '{a}, correction, {b}', '{a}... wait, {b}',
 )
 
 JOINS = (

@@ -51,7 +51,7 @@ def families(book: Book) -> tuple[tuple[float, Maker], ...]:
         more[refusals.limited] = 22
     if rules & {'age', 'needs'}:
         more[refusals.demanded] = 22
-    if 'order' in rules:
+    if rules & {'order', 'ignore'}:
         more[states.decide] = 18
     return tuple((more.get(make, weight), make) for weight, make in FAMILIES)
 

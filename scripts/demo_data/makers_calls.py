@@ -40,8 +40,10 @@ from demo_data.observations import State
 from demo_data.phrases import expand
 from demo_data.phrases import join
 from demo_data.phrases import Said
+from demo_data.wishes import make_wish
 from demo_data.wishes import put
 from demo_data.wishes import say_choice
+from gemma_node.core import InputState
 
 
 def command(m: CaseMaker) -> Case | None:
@@ -56,8 +58,24 @@ def command(m: CaseMaker) -> Case | None:
 def twin(m: CaseMaker) -> Case | None:
     """A sentence for one of two tools that only their descriptions tell apart."""
     tools = [t for t in m.book.tools if t.side is not None]
-    wish = m.wish(m.rng.choice(tools)) if tools else None
-    return wish and Case('twin', m.say(wish.said), call(wish.call))
+    if not tools:
+        return None
+    tool = m.rng.choice(tools)
+    wish = make_wish(m.rng, tool, by_state=True)
+    if wish is None or tool.side is None:
+        return None
+    case = Case('twin', m.say(wish.said), call(wish.call))
+    if tool.side.condition is None:
+        return case
+    if any(r.condition is not None or r.kind == 'age' for r in m.book.rules):
+        return None
+    case.state = m.state(faults=0.0)
+    fault = m.rng.choice((InputState.STALE, InputState.MISSING)) if m.rng.random() < 0.08 else None
+    conditions.arrange(m.rng, case.state, tool.side.condition, truth=tool.side.truth, fault=fault)
+    if fault is not None:
+        case.answer = refuse(f'{tool.side.condition.label} is {tool.side.condition.problem(case.state)}')
+    case.kind = 'twin_state'
+    return case
 
 
 def first_step(m: CaseMaker) -> Case | None:

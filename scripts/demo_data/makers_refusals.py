@@ -65,7 +65,10 @@ def chat(m: CaseMaker) -> Case | None:
         if _sounds_like_a_tool(m, text):
             return None
         return Case('chat', text, no_action(IDLE))
-    return Case('chat', m.free(rng.choice(dialogue.CHAT)), no_action(IDLE))
+    said = speech.free(rng, rng.choice(dialogue.CHAT))
+    if said.values.keys() & slots_of(said.template) and _sounds_like_a_tool(m, said.plain):
+        return None
+    return Case('chat', m.say(said), no_action(IDLE))
 
 
 def forbidden(m: CaseMaker) -> Case | None:
@@ -81,7 +84,7 @@ def forbidden(m: CaseMaker) -> Case | None:
 def unclear(m: CaseMaker) -> Case | None:
     """A wish without what it needs: the operator is asked for it."""
     rng = m.rng
-    tools = [t for t in m.book.tools if t.side is None and len(t.required()) >= 1 and t.skill.key not in RELATIVE]
+    tools = [t for t in m.book.tools if t.side is None and len(t.required()) >= 1]
     if not tools:
         return None
     tool = rng.choice(tools)
@@ -90,9 +93,10 @@ def unclear(m: CaseMaker) -> Case | None:
         return None
     arg = rng.choice(needed)
     name = tool.slots[arg.key].path[-1]
-    if tool.skill.key in dialogue.UNCLEAR and rng.random() < 0.5 and len(needed) == 1:
+    if tool.skill.key in dialogue.UNCLEAR and rng.random() < 0.5 and (len(needed) == 1 or tool.skill.key == 'drive_to'):
+        name = tool.slots[needed[0].key].path[-1]
         return Case('unclear', m.free(rng.choice(dialogue.UNCLEAR[tool.skill.key])), ask(f'Which {name} do you mean?'))
-    wish = m.wish(tool)
+    wish = m.wish(tool) if tool.skill.key not in RELATIVE else None
     if wish is None or arg.key not in wish.said.values:
         return None
     if arg.kind in ('place', 'surface', 'places'):
@@ -164,6 +168,9 @@ def unavailable(m: CaseMaker) -> Case | None:
     if not choices:
         return None
     template = expand(rng, rng.choice(choices))
+    first = next(iter(re.findall('[a-z]+', template.lower())), '')
+    if any(first in _content(f'{t.declaration.description} {t.name.replace("_", " ")} {" ".join(t.skill.says)}') for t in m.book.tools):
+        return None
     filled = dict(speech.fillers(rng))
     for arg in skill.args:
         if arg.kind in ('number', 'integer'):

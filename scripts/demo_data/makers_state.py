@@ -37,7 +37,7 @@ def decide(m: CaseMaker) -> Case | None:
     state = m.state(trouble=trouble, faults=rng.choice((0.0, 0.06)), breaks=rng.choice((0.1, 0.5)))
     if _is_undecided(m, state):
         return None
-    kind = 'order' if any(r.kind == 'order' for r in m.book.rules) else 'decide'
+    kind = 'order' if any(r.kind in ('order', 'ignore') for r in m.book.rules) else 'decide'
     return Case(kind, decide_text(m), m.judge(state), state=state)
 
 
@@ -53,7 +53,12 @@ def decide_elsewhere(m: CaseMaker) -> Case | None:
 
 
 def _is_undecided(m: CaseMaker, state: obs.State) -> bool:
-    """Return whether the state leaves open what is right: a value at the very bound."""
+    """Return whether the state leaves open what is right: a value at the bound, an old alarm."""
+    for fact in state.facts:
+        if not fact.is_fresh and fact.value is not None and (
+                fact.kind == 'error' or (fact.kind == 'front' and fact.value < 0.3) or (fact.kind == 'battery' and fact.value < 20)
+                or (fact.kind in ('speed', 'forward') and state.value('error'))):
+            return True
     return any(r.kind == 'order' and r.condition is not None and r.condition.is_close(state) for r in m.book.rules)
 
 

@@ -126,14 +126,30 @@ class Inputs:
             age = rng.choice((0.0, 0.1, 0.2, 0.3, 0.4, 0.5, round(rng.uniform(0, limit), 1)))
             if found is InputState.STALE:
                 age = limit + rng.choice((0.6, 1.5, 4.0, 12.0, 40.0, 300.0, 4000.0, round(rng.uniform(0.2, 30), 1)))
+        shown = value
         if found in (InputState.MISSING, InputState.INVALID):
             value = None
+            shown = _spoilt(shown) if found is InputState.INVALID and rng.random() < 0.6 else None
         self.state.observations.append(Observation(
-            name=name, topic=f'/{name}', type=type_name, age_s=age, max_age_s=limit, state=found, value=value))
+            name=name, topic=f'/{name}', type=type_name, age_s=age, max_age_s=limit, state=found, value=shown))
         for kind, fact, unit in facts:
             self.state.facts.append(Fact(
                 kind, name, fact if value is not None else None, unit, found is InputState.FRESH, age, found))
         return found is InputState.FRESH
+
+
+def _spoilt(value: Any) -> Any:
+    """Return a message whose first number is nan, or nothing where it has none."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if key in ('header', 'voltage', 'current', 'ranges'):
+                continue
+            if isinstance(item, float):
+                return {**value, key: math.nan}
+            inner = _spoilt(item) if isinstance(item, dict) else None
+            if inner is not None:
+                return {**value, key: inner}
+    return None
 
 
 Maker = Callable[[], None]
@@ -162,6 +178,7 @@ def odometry(rng: random.Random, inputs: Inputs, name: str, pose: tuple[float, f
 def battery(rng: random.Random, inputs: Inputs, name: str, charge: int, status: int,
             condition: InputState | None = None, age: float | None = None) -> None:
     """Add a battery state; status as the message has it (1 charging, 4 full)."""
+    status = 2 if status == 4 and charge < 90 else status
     value = {
         'percentage': charge / 100 if rng.random() < 0.8 or charge < 2 else float(charge),
         'voltage': rng.choice((0.0, round(rng.uniform(9, 52), 1))),

@@ -140,7 +140,7 @@ for _i, _line in enumerate(_GROUPS):
         OPPOSITES[_i], OPPOSITES[_i - 1] = _i - 1, _i
 
 _FRAMES = (
-    '{v} {o}', '{v} {o}', '{v} {o}', '{v} {o}', '[do|go and|come and] {v} {o}', 'see [to it |]that you {v} {o}', 'get ready to {v} {o} and do it',
+    '{v} {o}', '{v} {o}', '{v} {o}', '{v} {o}', '[do|go and|come and] {v} {o}', 'see [to it |]that you {v} {o}',
     '!{o} is the [one|thing] to {v}', '!I want you to {v} {o}', '!it is time to {v} {o}', '!we [have|need] to {v} {o}', '!you may {v} {o} [now|]',
     '!can you {v} {o}?', '!somebody should {v} {o}', '!the plan is to {v} {o}', '!what about {o}, would you {v} it', '!here is {o}, {v} it', 'take care to {v} {o}',
     '!my wish: {v} {o}', '!I would be glad if you could {v} {o}', '!next you {v} {o}', '!your job: {v} {o}',

@@ -22,14 +22,25 @@ A group holds sides; a tool takes one side, its twin another. Nothing of it is i
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
+import random
+
+from demo_data import quantities
+from demo_data.conditions import Condition
 
 
 @dataclass(frozen=True)
 class Side:
-    """`describes` completes a description; `says` completes a sentence that means this side."""
+    """
+    `describes` completes a description; `says` completes a sentence that means this side.
+
+    A side with a `condition` is told by the state alone: sentences say nothing of it.
+    """
 
     describes: tuple[str, ...]
     says: tuple[str, ...]
+    condition: Condition | None = None
+    truth: bool = True
 
 
 def _side(describes: str, says: str) -> Side:
@@ -95,3 +106,50 @@ GROUPS: tuple[tuple[Side, ...], ...] = tuple(
         (('for liquids|for things that pour', 'it is full of soup|it can spill|there is water in it|it is a drink'),
          ('for solids|for things that do not flow', 'it is hard as rock|nothing can spill|it is a block')),
     ))
+
+
+def draw_sides(rng: random.Random) -> tuple[Side, ...]:
+    """Draw two sides: from a group, on either side of a number, or told by the state."""
+    roll = rng.random()
+    if roll < 0.72:
+        return rng.choice(GROUPS)
+    return _by_number(rng) if roll < 0.88 else _by_state(rng)
+
+
+_MEASURED = (
+    ('kg', (1, 2, 3, 5, 8, 10, 20), 'for loads of at most {n} kg|up to {n} kg|if it weighs {n} kg or less', 'for loads above {n} kg|beyond {n} kg|if it weighs more than {n} kg',
+     'it weighs {q}|its weight is {q}|the scale shows {q}|that is {q}'),
+    ('m', (1, 2, 3, 5, 10), 'for distances of at most {n} m|within {n} m|for things up to {n} m away', 'for distances above {n} m|beyond {n} m|for things farther than {n} m',
+     'it is {q} away|the distance is {q}|that is {q} from here'),
+    ('C', (10, 30, 40, 60, 80), 'for things of at most {n} degrees|up to {n} degrees Celsius', 'for things hotter than {n} degrees|above {n} degrees Celsius',
+     'it is {q} warm|its temperature is {q}|it has {q}'),
+    ('min', (5, 10, 20, 30), 'for jobs of at most {n} minutes|if it takes {n} min or less', 'for jobs longer than {n} minutes|if it takes more than {n} min',
+     'it will take {q}|we have {q} for it|plan {q} for that'),
+)
+
+
+def _by_number(rng: random.Random) -> tuple[Side, ...]:
+    unit, bounds, below, above, says = rng.choice(_MEASURED)
+    bound = rng.choice(bounds)
+    sides = []
+    for text, low, high in ((below, bound * 0.1, bound), (above, bound * 1.05, bound * 4)):
+        drawn = [quantities.draw(rng, quantities.Declared(unit, low, high)) for _ in range(8)]
+        said = tuple(rng.choice(says.split('|')).format(q=d.text) for d in drawn if d is not None and any(c.isalpha() for c in d.text)
+                     and (Fraction(str(d.value)) <= bound) is (text is below))
+        if not said:
+            return GROUPS[0]
+        sides.append(Side(tuple(t.format(n=bound) for t in text.split('|')), said))
+    return tuple(sides)
+
+
+def _by_state(rng: random.Random) -> tuple[Side, ...]:
+    n = rng.choice((20, 25, 30, 40, 50, 60))
+    condition, below, above = rng.choice((
+        (Condition('battery', '<', n, unit='%'), f'while the battery is below {n} %|for a battery under {n} %', f'while the battery is at {n} % or more|for a battery of {n} % and above'),
+        (Condition('flag', '=', True, 'raining'), 'while raining is true|when it rains (raining true)', 'while raining is false|when it does not rain (raining false)'),
+        (Condition('flag', '=', True, 'carrying'), 'while carrying is true|when something is carried (carrying true)', 'while carrying is false|when nothing is carried (carrying false)'),
+        (Condition('charging', '=', True), 'while the battery is charging|when charging', 'while the battery is not charging|when not charging'),
+        (Condition('mode', '=', 'manual', 'mode'), 'in mode manual|when the mode is manual', 'in every mode but manual|when the mode is not manual'),
+        (Condition('temperature', '<', n - 10), f'below {n - 10} C|when the temperature is under {n - 10} C', f'at {n - 10} C or more|when the temperature is {n - 10} C or higher'),
+    ))
+    return Side(tuple(below.split('|')), (), condition), Side(tuple(above.split('|')), (), condition, False)

@@ -113,7 +113,7 @@ def draw(rng: random.Random, declared: Declared, *, outside: bool = False) -> Sp
         unit = declared.unit
         if len(family) > 1 and rng.random() < 0.5:
             unit = rng.choice(tuple(family))
-            if unit == 'rad':
+            if unit in ('rad', 'fraction'):
                 unit = declared.unit
         factor = family[unit] / family[declared.unit]
         number = _natural(rng, declared, factor, outside)

@@ -116,7 +116,9 @@ def _pose(rng: random.Random, _: State, fact: Fact) -> Asked:
     return f'what is your {axis}[ coordinate|]?', {}, _told(fact, f'{axis} is {_two(x if axis == "x" else y)} m.')
 
 
-def _speed(rng: random.Random, _: State, fact: Fact) -> Asked:
+def _speed(rng: random.Random, state: State, fact: Fact) -> Asked | None:
+    if sum(f.kind in ('speed', 'forward') for f in state.facts) > 1:
+        return None
     value = fact.value if fact.value is not None else 0.0
     if rng.random() < 0.65:
         return rng.choice(_SPEED), {}, _told(fact, f'The speed is {_two(value)} m/s.')
@@ -169,7 +171,9 @@ def _side(rng: random.Random, _: State, fact: Fact) -> Asked:
     return rng.choice(_SIDE).replace('{side}', fact.kind), {}, _told(fact, reply)
 
 
-def _mode(rng: random.Random, _: State, fact: Fact) -> Asked:
+def _mode(rng: random.Random, state: State, fact: Fact) -> Asked:
+    if sum(f.kind == 'mode' for f in state.facts) > 1:
+        return f'[what is the|tell me the] {fact.name}?', {}, _told(fact, f'{fact.name} is {fact.value}.')
     return rng.choice((*_MODE, f'what is the {fact.name}?')), {}, _told(fact, f'{fact.name} is {fact.value}.')
 
 
@@ -187,7 +191,9 @@ def _no_error(rng: random.Random, state: State, fact: Fact) -> Asked | None:
     return rng.choice(_ERROR), {}, _told(fact, 'No errors are reported.')
 
 
-def _temperature(rng: random.Random, _: State, fact: Fact) -> Asked:
+def _temperature(rng: random.Random, state: State, fact: Fact) -> Asked | None:
+    if any('temperature' in f.name and f is not fact for f in state.facts):
+        return None
     return rng.choice(_TEMPERATURE), {}, _told(fact, f'The temperature is {fact.value} C.')
 
 
@@ -195,7 +201,9 @@ def _name(rng: random.Random, name: str) -> str:
     return name if rng.random() < 0.4 else name.replace('_', ' ')
 
 
-def _number(rng: random.Random, _: State, fact: Fact) -> Asked:
+def _number(rng: random.Random, state: State, fact: Fact) -> Asked | None:
+    if fact.name == 'altitude' and state.fact('fix') is not None:
+        return None
     value = fact.value
     text = '' if value is None else str(value) if isinstance(value, int) else f'{value:.3f}'.rstrip('0').rstrip('.')
     return rng.choice(_NAMED), {'name': _name(rng, fact.name)}, _told(fact, f'{fact.name} is {text}.')

@@ -142,7 +142,6 @@ _NEEDS: tuple[tuple[Condition, tuple[str, ...], str], ...] = (
     (Condition('battery', '>', 50, unit='%'), ('Needs more than 50 % battery.', 'Only with a battery above 50 %.', 'Requires a charge over 50 %.'), 'the battery is too low'),
     (Condition('battery', '>', 20, unit='%'), ('Needs more than 20 % battery.', 'Requires a battery above 20 %.'), 'the battery is too low'),
     (Condition('flag', '=', False, 'gripper_closed'), ('Only when gripper_closed is false.', 'Needs an open gripper (gripper_closed false).'), 'the gripper is closed'),
-    (Condition('flag', '=', False, 'estop_released'), ('Only while estop_released is false.',), 'the emergency stop is released'),
     (Condition('flag', '=', False, 'person_detected'), ('Never while person_detected is true.', 'Not when person_detected is true.', 'Only if nobody is near (person_detected false).'), 'a person is near'),
     (Condition('flag', '=', True, 'door_open'), ('Only when door_open is true.', 'Needs an open door (door_open true).'), 'the door is closed'),
     (Condition('flag', '=', True, 'tool_attached'), ('Only when tool_attached is true.', 'Needs the tool attached (tool_attached).'), 'no tool is attached'),

@@ -87,7 +87,7 @@ def dress(rng: random.Random, said: Said, robot: str = '', *, noise: float = 1.0
     if noise and rng.random() < 0.24 * noise:
         text = _noisy(rng, text)
     for key, value in values.items():
-        if key not in said.fixed and noise and rng.random() < 0.05 * noise:
+        if key not in said.fixed and noise and rng.random() < 0.08 * noise:
             values[key] = misspell(rng, value)
     values['robot'] = robot if robot and rng.random() < 0.6 else rng.choice(words.ROBOTS)
     text = fill(text, values)

@@ -97,12 +97,12 @@ def _tool_rule(rng: random.Random, tool: Tool, *, must_be_in_system: bool) -> Ru
     options = ['age', 'needs', 'needs']
     usable = [(a, s) for a, s in numbers if s.number is not None and s.number.low >= 0 and s.number.high > s.number.low and a.key not in ('x', 'y', 'heading')]
     if usable:
-        options += ['limit'] * 3
+        options += ['limit'] * 5
     if any(a.kind in ('object', 'objects') for a in tool.skill.args):
-        options += ['weight']
+        options += ['weight'] * 3
     places = [(a, tool.slots[a.key]) for a in tool.skill.args if a.kind == 'place' and a.key in tool.slots and len(tool.slots[a.key].choices) > 2]
     if places:
-        options += ['place'] * 2
+        options += ['place'] * 3
     kind = rng.choice(options)
     if kind == 'limit':
         _, slot = rng.choice(usable)
@@ -120,7 +120,17 @@ def _tool_rule(rng: random.Random, tool: Tool, *, must_be_in_system: bool) -> Ru
     return rule
 
 
+_IGNORED = (
+    ('error', ('Ignore errors in the diagnostics.', 'Errors are known; they call for nothing.', 'Do not react to errors today.', 'Reported errors are no reason to act.')),
+    ('front', ('Obstacles in front are no reason to stop.', 'Ignore near obstacles.', 'The robot may be close to obstacles; do not stop for them.', 'Do not stop for obstacles today.')),
+    ('battery', ('Ignore a low battery.', 'A low battery is no reason to dock today.', 'Do not react to a low battery.', 'The battery is watched by somebody else; ignore it.')),
+)
+
+
 def _order(rng: random.Random, book: Book) -> Rule | None:
+    if rng.random() < 0.14:
+        kind, texts = rng.choice(_IGNORED)
+        return Rule('ignore', rng.choice(texts), value=kind, in_system=True)
     condition: Condition = invent(rng)
     words = condition.words(rng)
     roll = rng.random()

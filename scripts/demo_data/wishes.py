@@ -79,8 +79,12 @@ def templates(tool: Tool, *, imperative: bool = False) -> list[str]:
     return found
 
 
-def make_wish(rng: random.Random, tool: Tool, *, imperative: bool = False, quote: bool = False) -> Wish | None:
-    """Draw a sentence for a tool; None where this draw gives none."""
+def make_wish(
+    rng: random.Random, tool: Tool, *, imperative: bool = False, quote: bool = False, by_state: bool = False,
+) -> Wish | None:
+    """Draw a sentence for a tool; None where this draw gives none. `by_state`: the caller sees to the state."""
+    if tool.side is not None and tool.side.condition is not None and not by_state:
+        return None
     if tool.skill.key in motion.RELATIVE:
         return relative_wish(rng, tool)
     choices = templates(tool, imperative=imperative)
@@ -122,7 +126,7 @@ def make_wish(rng: random.Random, tool: Tool, *, imperative: bool = False, quote
 
 def _with_side(rng: random.Random, said: Said, tool: Tool) -> Said:
     """Say which of two twins is meant."""
-    if tool.side is None:
+    if tool.side is None or not tool.side.says:
         return said
     phrase = rng.choice(tool.side.says)
     template = said.template
