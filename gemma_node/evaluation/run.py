@@ -28,6 +28,8 @@ import multiprocessing
 from typing import Any
 
 from gemma_node.core import RuntimeFacts
+from gemma_node.errors import ConfigError
+from gemma_node.errors import GemmaNodeError
 from gemma_node.evaluation.asking import Options
 from gemma_node.evaluation.asking import prefix_key
 from gemma_node.evaluation.asking import Subject
@@ -68,16 +70,28 @@ def _spread(
     context = multiprocessing.get_context('spawn')
     work = [(options, share) for share in shares]
     with context.Pool(min(jobs, len(shares))) as pool:
-        yield from pool.imap_unordered(_ask_share, work)
+        for answered in pool.imap_unordered(_ask_share, work):
+            if isinstance(answered, str):
+                raise ConfigError(answered)
+            yield answered
 
 
-def _ask_share(work: tuple[Options, tuple[Case, ...]]) -> tuple[list[Scored], RuntimeFacts]:
-    """Ask a share in a child process, which keeps its checkpoint for the next one."""
+def _ask_share(
+    work: tuple[Options, tuple[Case, ...]]
+) -> tuple[list[Scored], RuntimeFacts] | str:
+    """
+    Ask a share in a child process, which keeps its checkpoint for the next one.
+
+    What goes wrong is returned as its sentence: not every error can cross to the parent.
+    """
     global _subject
     options, share = work
-    if _subject is None:
-        _subject = Subject(options)
-    return list(_subject.ask(share)), _subject.facts
+    try:
+        if _subject is None:
+            _subject = Subject(options)
+        return list(_subject.ask(share)), _subject.facts
+    except GemmaNodeError as error:
+        return str(error)
 
 
 def _shares(cases: Sequence[Case], jobs: int) -> list[tuple[Case, ...]]:

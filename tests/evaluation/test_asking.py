@@ -171,3 +171,15 @@ def test_processes_answer_as_one_does(tmp_path, capsys):
         answers.append(json.loads(out.read_text())['answers'])
     assert [each['calls'] for each in answers[0]] == [each['calls'] for each in answers[1]]
     assert [each['id'] for each in answers[1]] == ['0', '1', '2', '3', '4']
+
+
+def test_a_checkpoint_that_cannot_be_loaded_is_one_sentence_from_any_process(tmp_path, capsys):
+    path = write_set(tmp_path / 'set.jsonl', valid(), valid(id='two'))
+    folder = tmp_path / 'checkpoint'
+    folder.mkdir()
+    for jobs in ('1', '2'):
+        words = ['eval', str(path), '--jobs', jobs, '--checkpoint', str(folder)]
+        assert main([*words, '--out', str(tmp_path / 'out.json')]) == 2
+        said = capsys.readouterr().err
+        assert said.startswith('gemma-node: ') and 'tokenizer.json' in said, said
+    assert not (tmp_path / 'out.json').exists()
