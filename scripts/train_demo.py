@@ -288,7 +288,7 @@ def main(words: Sequence[str] | None = None) -> None:
     write.set_defaults(verb=export)
     learn = verbs.add_parser('tokenizer', help='learn tokenizer.json')
     learn.add_argument('--seed', type=int, default=77)
-    learn.add_argument('--packs', type=int, default=400, help='robots whose texts are read')
+    learn.add_argument('--packs', type=int, default=2000, help='robots whose texts are read')
     learn.add_argument('--out', default=str(packing.ASSETS))
     learn.set_defaults(verb=tokenizer)
     draw = verbs.add_parser('plot', help='draw loss curves as SVG')

@@ -26,7 +26,9 @@ from demo_data.catalogues import ROOT
 from demo_data.packing import draw_pack
 from demo_data.packing import load_writer
 from demo_data.tokenizer import SPECIAL_IDS
+from gemma_node.decision.prompt import PromptWriter
 
+_MIN_ROBOTS = 3
 _WORD = re.compile(r'[A-Za-z]+')
 _MARKER = re.compile('|'.join(map(re.escape, SPECIAL_IDS)))
 _LISTS = (
@@ -39,23 +41,26 @@ def corpus(seed: int, num_packs: int, assets: Path) -> list[str]:
     """
     Return training conversations without invented words, word lists, and interface comments.
 
-    Needs a tokenizer already, in `assets`: conversations are written with it and read back.
+    A word that few robots know is taken for invented. Needs a tokenizer already, in `assets`:
+    conversations are written with it and read back.
     """
-    texts = [*_conversations(seed, num_packs, assets), *_interfaces()]
-    counts = Counter(word for text in texts for word in _WORD.findall(text))
-    texts = [_WORD.sub(lambda w: w.group() if counts[w.group()] > 3 else '', t) for t in texts]
+    writer = load_writer(assets)
+    by_robot = [_conversations(writer, seed, index) for index in range(num_packs)]
+    counts = Counter(
+        word for texts in by_robot for word in set(_WORD.findall(' '.join(texts))))
+    texts = [_WORD.sub(lambda w: w.group() if counts[w.group()] >= _MIN_ROBOTS else '', text)
+             for each in by_robot for text in each]
+    texts += _interfaces()
     for group in _LISTS:
         for item in group:
             texts += [item, f' {item}', f' {item}']
     return [re.sub(' +', ' ', text) for text in texts if text.strip()]
 
 
-def _conversations(seed: int, num_packs: int, assets: Path) -> Iterator[str]:
-    writer = load_writer(assets)
-    for index in range(num_packs):
-        pack = draw_pack(writer, seed, index, 8)
-        for ids in (pack.prefix, *(tail.ids for tail in pack.tails)):
-            yield from filter(None, _MARKER.split(writer.tokenizer.decode(ids)))
+def _conversations(writer: PromptWriter, seed: int, index: int) -> list[str]:
+    pack = draw_pack(writer, seed, index, 8)
+    return [text for ids in (pack.prefix, *(tail.ids for tail in pack.tails))
+            for text in _MARKER.split(writer.tokenizer.decode(ids)) if text]
 
 
 def _interfaces() -> Iterator[str]:
