@@ -136,7 +136,7 @@ class CaseMaker:
     def finish(self, case: Case) -> Case | None:
         """Add what a case lacks: state, and refusals that stated rules demand."""
         if case.state is None:
-            case.state = self.state()
+            case.state = self.state(most=self.rng.choice((0, 1, 2, 99, 99, 99, 99)))
         answer = case.answer
         if answer.is_of_tools:
             reasons = [self.broken(c, case.state) for c in answer.calls]
@@ -157,10 +157,10 @@ class CaseMaker:
                     return reason
         return ''
 
-    def state(self, *, trouble: float = 0.1, faults: float = 0.05, breaks: float = 0.12) -> State:
+    def state(self, *, trouble: float = 0.1, faults: float = 0.05, breaks: float = 0.12, most: int = 99) -> State:
         """Draw a state; it has what the stated rules need."""
         is_demo = self.book.is_demo and self.rng.random() < 0.7
-        state = StateMaker(self.rng, is_demo=is_demo, trouble=trouble, faults=faults, tools=self.names).draw()
+        state = StateMaker(self.rng, is_demo=is_demo, trouble=trouble, faults=faults, tools=self.names).draw(most)
         for rule in self.book.rules:
             rule.prepare(self.rng, state, breaks)
         return state

@@ -309,7 +309,7 @@ def _argument(rng: random.Random, arg: Arg, strange: float, spaces: str, path: t
         declared = _declared(rng, arg, strange)
         if declared.unit != arg.unit:
             abouts = tuple(a for a in arg.descriptions if not _UNIT_WORDS.search(a)) or ('How much.',)
-        abouts = tuple(_UNIT_WORDS.sub('', a).strip(' .') or a for a in abouts)
+        abouts = tuple(_without_unit(a) for a in abouts)
         kind = 'integer' if declared.is_integer else 'number'
         text = quantities.describe(rng, expand(rng, rng.choice(abouts)), declared, strange)
         low, high = (int(v) if v == int(v) else v for v in (declared.low, declared.high))
@@ -328,6 +328,11 @@ def _argument(rng: random.Random, arg: Arg, strange: float, spaces: str, path: t
         about = schema.pop('description')
         schema = {'type': 'array', 'description': about, 'items': schema, 'minItems': 1, 'maxItems': 6}
     return schema, Slot(path, None, choices)
+
+
+def _without_unit(about: str) -> str:
+    bare = re.sub(r'\(\W*\)', '', _UNIT_WORDS.sub('', about).replace('(, ', '('))
+    return re.sub(' +', ' ', bare).strip(' .,') or about
 
 
 def _declared(rng: random.Random, arg: Arg, strange: float) -> Declared:

@@ -28,12 +28,12 @@ from demo_data.cases import Maker
 from demo_data.catalogues import Book
 
 FAMILIES: tuple[tuple[float, Maker], ...] = (
-    (22, calls.command), (2, calls.twin), (5, calls.first_step), (4.5, calls.several), (3, calls.correction), (2.5, calls.instead), (6, calls.condition),
+    (20, calls.command), (2, calls.twin), (11, calls.converted), (7.5, calls.first_step), (6.5, calls.several), (5.5, calls.correction), (2.5, calls.instead), (6, calls.condition),
     (2, calls.relative), (1, calls.approach), (1.5, calls.seen), (2.5, calls.bring), (2, calls.quoted),
-    (2.5, refusals.stop), (2.5, refusals.chat), (1.7, refusals.forbidden), (2.6, refusals.unclear), (3, refusals.unknown_choice), (3.4, refusals.unavailable),
+    (2.5, refusals.stop), (2.5, refusals.chat), (1.7, refusals.forbidden), (2.6, refusals.unclear), (4.5, refusals.unknown_choice), (5.5, refusals.unavailable),
     (3.5, refusals.out_of_range), (4, refusals.overweight), (4, refusals.limited), (4, refusals.demanded),
     (6, states.decide), (2.5, states.decide_elsewhere), (10, states.question), (1.3, states.unanswerable), (0.7, states.reading_aloud),
-    (7, turns.follow_up), (3, turns.after_failure), (2, turns.again), (1.2, turns.changed_mind), (0.8, turns.changed_number),
+    (7, turns.follow_up), (3, turns.after_failure), (2, turns.again), (2.2, turns.changed_mind), (1.2, turns.changed_number),
 )
 
 
@@ -44,11 +44,11 @@ def families(book: Book) -> tuple[tuple[float, Maker], ...]:
     if any(t.side is not None for t in book.tools):
         more[calls.twin] = 16
     if any(t.skill.key in motion.BY_MAP for t in book.tools):
-        more |= {calls.relative: 24, calls.approach: 5}
+        more |= {calls.relative: 24, calls.approach: 8}
     if 'weight' in rules:
-        more[refusals.overweight] = 25
+        more[refusals.overweight] = 38
     if rules & {'limit', 'place'}:
-        more[refusals.limited] = 22
+        more[refusals.limited] = 36
     if rules & {'age', 'needs'}:
         more[refusals.demanded] = 22
     if rules & {'order', 'ignore'}:

@@ -78,6 +78,23 @@ def twin(m: CaseMaker) -> Case | None:
     return case
 
 
+def converted(m: CaseMaker) -> Case | None:
+    """A quantity in another unit than the declared one."""
+    rng = m.rng
+    pairs = [(t, a) for t in m.book.tools for a in t.skill.args if a.kind in ('number', 'integer') and a.key in t.slots and t.skill.says_units and t.skill.key not in motion.RELATIVE]
+    if not pairs:
+        return None
+    tool, arg = rng.choice(pairs)
+    slot = tool.slots[arg.key]
+    wish = m.wish(tool)
+    drawn = quantities.draw(rng, slot.number, other=True) if slot.number is not None else None
+    if wish is None or drawn is None or arg.key not in wish.said.values:
+        return None
+    put(wish.call[1], slot.path, drawn.value)
+    said = replace(wish.said, values={**wish.said.values, arg.key: drawn.text})
+    return Case('converted', m.say(said, aside=0.08), call(wish.call))
+
+
 def first_step(m: CaseMaker) -> Case | None:
     """A sentence that asks for several calls: the first one is made."""
     plan = steps(m)

@@ -226,7 +226,8 @@ def _setting(rng: random.Random, thing: str) -> Skill:
     measure, unit, low, high = rng.choice(_MEASURES)
     scale = rng.choice((1, 1, 0.5, 2))
     low, high = (low, high * scale) if unit not in ('%', 'deg', 'C') else (low, high)
-    says = tuple(rng.choice(_SETS).replace('{m}', measure).replace('{o}', about) for _ in range(6))
+    one = f'{"an" if measure[0] in "aeiou" else "a"} {measure}'
+    says = tuple(rng.choice(_SETS).replace('a {m}', one).replace('{m}', measure).replace('{o}', about) for _ in range(6))
     says = tuple(s if s.split()[0] in ('set', 'change', 'adjust', 'make', 'bring', 'put') else f'!{s}' for s in says)
     abouts = (f'Set the {measure} of {about}.', f'{measure.capitalize()} of {about}.', f'Adjusts how {about} runs: its {measure}.')
     arg = Arg('value', 'number', ('value', measure, 'amount', 'setpoint', 'level', f'{measure}_value'), (f'New {measure}.', 'Value to set.', f'The {measure}.', 'Wanted value.'),

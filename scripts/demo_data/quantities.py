@@ -106,18 +106,22 @@ def words_of(number: int) -> str:
     return f'{_SMALL[number // 100]} hundred{rest}'
 
 
-def draw(rng: random.Random, declared: Declared, *, outside: bool = False) -> Spoken | None:
-    """Draw a quantity within the bounds (or just outside of them); None if none comes up."""
+def draw(rng: random.Random, declared: Declared, *, outside: bool = False, other: bool = False) -> Spoken | None:
+    """Draw a quantity within the bounds (or outside); `other`: said in another unit; None if none comes up."""
     family = FAMILIES.get(FAMILY_OF.get(declared.unit, ''), {declared.unit: Fraction(1)})
     for _ in range(12):
         unit = declared.unit
-        if len(family) > 1 and rng.random() < 0.5:
+        if len(family) > 1 and (other or rng.random() < 0.5):
             unit = rng.choice(tuple(family))
             if unit in ('rad', 'fraction'):
                 unit = declared.unit
+        if other and unit == declared.unit:
+            continue
         factor = family[unit] / family[declared.unit]
         number = _natural(rng, declared, factor, outside)
         value = number * factor
+        if unit != declared.unit and (number == 0 or (unit == 'h' and (number * 4).denominator != 1)):
+            continue
         if not _fits(value, declared, unit, outside):
             continue
         text = say(rng, number, unit, may_omit=unit == declared.unit)

@@ -68,14 +68,14 @@ class StateMaker:
         self.state = State()
         self.inputs = Inputs(rng, self.state, faults)
 
-    def draw(self) -> State:
-        """Make up one state with its observations."""
+    def draw(self, most: int = 99) -> State:
+        """Make up one state with its observations, `most` inputs at most."""
         rng = self.rng
         self.state = State()
         self.inputs = Inputs(rng, self.state, self.faults)
         if rng.random() < 0.02:
             return self.state
-        for make in self._plan():
+        for make in self._plan()[:most]:
             make()
         if not self.is_demo and rng.random() < 0.4:
             rng.shuffle(self.state.observations)

@@ -146,6 +146,8 @@ DRIVE_TO = Skill(
         f'{_GO} to x {{x}} y {{y}} [with heading|heading|facing|looking at|at an angle of|and turn to|with a heading of|and face] {{heading}}[ deg| degrees|]',
         f'{_GO} to {{x}}, {{y}}[ with| and|,] [heading|yaw|orientation] {{heading}}[ deg| degrees|]',
         f'{_GO} to ({{x}}, {{y}}, {{heading}}[ deg| degrees|°])',
+        f'{_GO} to x {{x}} y {{y}} [at|with|at a speed of|with a speed of|, speed] {{speed_u}}', f'{_GO} to x {{x_u}}[,| and] y {{y_u}}', f'{_GO} to x {{x_u}}, y {{y_u}} at {{speed_u}}',
+        f'{_GO} to {{x}}, {{y}} [with|at|no faster than] {{speed_u}}', f'[at|with] {{speed_u}} {_GO} to x {{x}}, y {{y}}',
         f'{_GO} to x {{x}} y {{y}} [at|with|at a speed of|with a speed of|, speed] {{speed}}[ m/s| metres per second|]',
         f'{_GO} to {{x}}, {{y}} [at|with] {{speed}} m/s',
         f'{_GO} [at|with] {{speed}} m/s to x {{x}}, y {{y}}',
