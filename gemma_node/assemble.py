@@ -92,14 +92,15 @@ def assemble(
     report(0.1, 'reading the weights')
     model = load_model(folder, allow_not_finite=settings.allow_not_finite)
     report(0.4, 'preparing the engine')
-    engine = Engine(model, _engine_config(settings, admission))
+    digest = checkpoint_digest(folder)
+    identity = f'{digest} {model.form} {kernel_digest()}'
+    engine = Engine(model, _engine_config(settings, admission, identity))
     report(0.6, 'compiling the tools')
     generator = relay(engine) if relay else engine
     decider = Decider(tokenizer, template, settings, generator, vocab_size=config.vocab_size)
     report(0.8, 'warming up')
     step_s = _warm_up(engine, tokenizer)
-    report(0.9, 'taking the digests')
-    facts = _facts(settings, folder, model, decider.prompt_digest, admission)
+    facts = _facts(settings, digest, model, decider.prompt_digest, admission, engine)
     report(1.0, 'ready')
     return Assembly(decider=decider, engine=engine, facts=facts, step_s=step_s)
 
@@ -131,7 +132,9 @@ def _admit(settings: WorkerSettings, config: ModelConfig, folder: Path) -> Admis
     )
 
 
-def _engine_config(settings: WorkerSettings, admission: Admission) -> EngineConfig:
+def _engine_config(
+    settings: WorkerSettings, admission: Admission, identity: str
+) -> EngineConfig:
     return EngineConfig(
         lanes=settings.lanes,
         context_tokens=settings.context_tokens,
@@ -140,6 +143,8 @@ def _engine_config(settings: WorkerSettings, admission: Admission) -> EngineConf
         num_threads=settings.num_threads or default_num_threads(),
         device=admission.device,
         compute_dtype=admission.compute_dtype,
+        state_dir=settings.state_dir,
+        state_identity=identity,
     )
 
 
@@ -186,14 +191,17 @@ def _warm_up(engine: Engine, tokenizer: Tokenizer) -> float:
 
 def _facts(
     settings: WorkerSettings,
-    folder: Path,
+    digest: str,
     model: Gemma4,
     prompt_digest: str,
     admission: Admission,
+    engine: Engine,
 ) -> RuntimeFacts:
     stored, computed = model.form, admission.compute_dtype
     recipe = stored
-    if model.is_quantised:
+    if engine.is_native:
+        recipe += f', computed as stored in {computed}'
+    elif model.is_quantised:
         recipe += f', unpacked at load and computed in {computed}'
     elif stored != computed:
         recipe += f' computed in {computed}'
@@ -202,7 +210,7 @@ def _facts(
     return RuntimeFacts(
         package_version=__version__,
         model=settings.model_path or 'embedded',
-        checkpoint_digest=checkpoint_digest(folder),
+        checkpoint_digest=digest,
         recipe=recipe,
         rounding=model.steps.name,
         backend=admission.backend,

@@ -349,7 +349,11 @@ class RuntimeFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineStats:
-    """Counters of the engine since it started, and what it holds now."""
+    """
+    Counters of the engine since it started, and what it holds now.
+
+    `state_refused` counts damaged or foreign files, `state_too_large` states over the budget.
+    """
 
     lanes: int = 0
     lanes_busy: int = 0
@@ -366,6 +370,13 @@ class EngineStats:
     state_misses: int = 0
     state_evictions: int = 0
     state_refused: int = 0
+    state_too_large: int = 0
+    states_on_disk: int = 0
+    states_loaded: int = 0
+    states_written: int = 0
+    forced_tokens: int = 0
+    drafted_tokens: int = 0
+    drafts_accepted: int = 0
     context_tokens: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -411,7 +422,8 @@ class Generation:
     `cuts` are ascending prompt positions worth keeping a state at: first the end of the shared
     system-and-tools prefix, last the end of history. `state_key` names whose state it is; a
     state is never reused under another key except up to the first cut. `deadline` is on
-    `time.monotonic()`, inf for none. Reaching a `stop_ids` token ends it with Finish.STOP.
+    `time.monotonic()`, inf for none. Reaching a `stop_ids` token ends it with Finish.STOP. With
+    `score_ids` nothing is generated: the result says how probable each would be next.
     """
 
     id: str
@@ -429,6 +441,7 @@ class Generation:
     priority: int = 0
     deadline: float = math.inf
     draft: bool = True
+    score_ids: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -448,7 +461,8 @@ class GenerationResult:
 
     `token_ids` excludes the stop token. `probabilities[i]` is the chosen token's probability
     after mask (temperature 1); `masses[i]` the probability the mask kept, 1.0 where the mask
-    left one token. Times in seconds.
+    left one token. `scores` are natural logarithms of the whole vocabulary's probabilities, one
+    for each of `score_ids`. Times in seconds.
     """
 
     id: str
@@ -457,6 +471,7 @@ class GenerationResult:
     stop_id: int = -1
     probabilities: tuple[float, ...] = ()
     masses: tuple[float, ...] = ()
+    scores: tuple[float, ...] = ()
     error_code: ErrorCode = ErrorCode.NONE
     error_msg: str = ''
     cache_source: CacheSource = CacheSource.COLD

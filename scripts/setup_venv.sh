@@ -75,7 +75,8 @@ inputs=$(
     pwd
     .venv/bin/python -VV
     find setup.py pyproject.toml constraints.txt package.xml CMakeLists.txt gemma_node/__init__.py \
-      scripts/gemma_node cmake msg srv action config launch -type f -not -name '*.pyc' -print0 |
+      gemma_node/kernels/cpu scripts/gemma_node cmake msg srv action config launch \
+      -type f -not -name '*.pyc' -print0 |
       sort -z | xargs -0 sha256sum
   } | sha256sum | cut -d ' ' -f 1
 )

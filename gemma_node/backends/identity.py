@@ -30,6 +30,8 @@ import platform
 
 import torch
 
+from gemma_node.kernels.native import LIBRARY
+
 _PACKAGE = Path(__file__).resolve().parents[1]
 _CHECKPOINT_PATTERNS = ('*.json', '*.jinja', '*.safetensors')
 _KERNEL_FOLDERS = ('backends', 'engine', 'kernels', 'model', 'quant')
@@ -56,10 +58,11 @@ def package_digest() -> str:
 
 
 def kernel_digest() -> str:
-    """Return the sha256 over the sources that compute, and torch's version."""
+    """Return the sha256 over what computes: sources, the native library and torch's version."""
     paths = [
         path for name in _KERNEL_FOLDERS for path in sorted((_PACKAGE / name).rglob('*.py'))
     ]
+    paths += _PACKAGE.glob(LIBRARY)
     return _digest([*_sources(sorted(paths)), ('torch', version('torch'))])
 
 

@@ -20,7 +20,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gemma_node.errors import ConfigError
-from gemma_node.model.cache_shape import TILE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +29,8 @@ class EngineConfig:
 
     `device` is a torch device string. `compute_dtype` is float32, bfloat16 or auto (float32 on a
     CPU with room for it, else the checkpoint's). `num_threads` 0 leaves torch's own choice.
+    `native` allows the native CPU step, whose cache is of `kv_dtype`. `state_dir` '' keeps no
+    states on disk; `state_identity` names model and recipe there.
     """
 
     lanes: int = 8
@@ -39,6 +40,11 @@ class EngineConfig:
     num_threads: int = 0
     device: str = 'cpu'
     compute_dtype: str = 'auto'
+    native: bool = True
+    kv_dtype: str = 'float32'
+    drafts: bool = True
+    state_dir: str = ''
+    state_identity: str = ''
 
     def __post_init__(self) -> None:
         for name, minimum in (('lanes', 1), ('context_tokens', 2), ('state_budget_bytes', 0)):
@@ -53,8 +59,7 @@ class EngineConfig:
             raise ConfigError(
                 f'compute_dtype must be one of {", ".join(choices)}, got {self.compute_dtype!r}'
             )
-
-
-def grid_floor(position: int) -> int:
-    """Return the last grid line at or before `position`."""
-    return position // TILE * TILE
+        if self.kv_dtype not in choices[1:]:
+            raise ConfigError(
+                f'kv_dtype must be one of {", ".join(choices[1:])}, got {self.kv_dtype!r}'
+            )

@@ -12,7 +12,6 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-
 """
 The engine: generations in, one result each out, one short step at a time.
 
@@ -22,34 +21,36 @@ calls `step` owns it and everything below it; no method may be called from anoth
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 import time
 
-import numpy as np
-import numpy.typing as npt
 import torch
 
-from gemma_node.core import CacheSource
 from gemma_node.core import EngineStats
 from gemma_node.core import ErrorCode
 from gemma_node.core import Finish
 from gemma_node.core import Generation
 from gemma_node.core import GenerationProgress
 from gemma_node.core import GenerationResult
+from gemma_node.engine.checks import check
 from gemma_node.engine.config import EngineConfig
-from gemma_node.engine.prompt_states import PromptStates
-from gemma_node.engine.runner import Runner
-from gemma_node.engine.sampler import Draw
-from gemma_node.engine.sampler import draw
+from gemma_node.engine.keeper import Keeper
+from gemma_node.engine.producer import Producer
+from gemma_node.engine.producer import Trace
+from gemma_node.engine.runner import Logits
+from gemma_node.engine.runner import make_runner
+from gemma_node.engine.runner import Rows
 from gemma_node.engine.sampler import NotFiniteError
 from gemma_node.engine.scheduler import Scheduler
 from gemma_node.engine.sequence import Phase
 from gemma_node.engine.sequence import Sequence
-from gemma_node.model.cache_shape import TILE
 from gemma_node.model.gemma4 import Gemma4
 
 Event = GenerationProgress | GenerationResult
-_Allowed = npt.NDArray[np.intp]
+# Drafts cost rows: with more lanes than this decoding, their time is better spent on the others.
+MAX_DRAFTING_LANES = 2
+_IDLE_PRIORITY = -1000
 
 
 class Engine:
@@ -74,33 +75,66 @@ class Engine:
         self._context_tokens = min(config.context_tokens, model.config.max_position_embeddings)
         self._clock = clock
         with torch.inference_mode():
-            self._runner = Runner(model, config)
-        self._states = PromptStates(config.state_budget_bytes)
+            self._runner = make_runner(model, config)
+        self._keeper = Keeper(self._runner, config)
+        self._producer = Producer(self._vocab_size)
         self._scheduler = Scheduler(config.lanes)
-        self._bitmask = np.zeros(-(-self._vocab_size // 32), dtype=np.int32)
+        self._to_prepare: OrderedDict[str, Generation] = OrderedDict()
         self._ended: list[GenerationResult] = []
         self._num_submitted = 0
-        self._generated_tokens = 0
         self._prefilled_tokens = 0
         self._decode_seconds = 0.0
         self._prefill_seconds = 0.0
+        self._fastest_row_s = 0.0
 
     @property
     def has_work(self) -> bool:
         """Whether a step would do or return anything."""
-        return bool(self._ended or self._scheduler.num_queued or self._scheduler.num_running)
+        scheduler = self._scheduler
+        has_requests = bool(self._ended or scheduler.num_queued or scheduler.num_running)
+        return has_requests or self._has_idle_work
+
+    @property
+    def runner_identity(self) -> str:
+        """What computes, in words: kernel, instruction set, numbers and grid."""
+        return self._runner.identity
+
+    @property
+    def is_native(self) -> bool:
+        """Whether the native step computes."""
+        return self._runner.shares_passes
 
     def submit(self, generation: Generation) -> None:
         """Queue a generation; one that cannot be served gets its FAILED result at once."""
         now = self._clock()
-        sequence = Sequence(generation, arrival=self._num_submitted, now=now)
-        self._num_submitted += 1
-        problem = self._problem(generation)
-        if problem is None:
-            self._scheduler.add(sequence)
+        sequence = self._sequence(generation)
+        if generation.id in self._scheduler:
+            code, text = (
+                ErrorCode.INVALID_REQUEST,
+                f'generation {generation.id} is already running',
+            )
+        else:
+            code, text = check(generation, self._vocab_size, self._context_tokens)
+        if code is not ErrorCode.NONE:
+            result = sequence.result(Finish.FAILED, now, error_code=code, error_msg=text)
+            self._ended.append(result)
             return
-        code, text = problem
-        self._ended.append(sequence.result(Finish.FAILED, now, error_code=code, error_msg=text))
+        self._leave_idle(generation.state_key)
+        self._scheduler.add(sequence)
+
+    def prepare(self, state_key: str, prompt_ids: tuple[int, ...], cuts: tuple[int, ...]) -> None:
+        """Prefill what a key's next prompts will begin with, in idle time; the newest wins."""
+        self._leave_idle(state_key)
+        generation = Generation(
+            id=f'idle {state_key}',
+            state_key=state_key,
+            prompt_ids=prompt_ids,
+            cuts=cuts,
+            max_tokens=1,
+            priority=_IDLE_PRIORITY,
+        )
+        if check(generation, self._vocab_size, self._context_tokens)[0] is ErrorCode.NONE:
+            self._to_prepare[state_key] = generation
 
     def cancel(self, generation_id: str, code: ErrorCode = ErrorCode.CANCELED) -> bool:
         """End a generation now and free its lane; False when it is not (or no longer) known."""
@@ -113,90 +147,96 @@ class Engine:
     def step(self) -> list[Event]:
         """Do one short piece of work and return what changed."""
         self._expire()
-        changed: list[Sequence] = []
         with torch.inference_mode():
-            for sequence in self._scheduler.admit():
-                sequence.started_at = self._clock()
+            self._begin()
             started = self._clock()
-            sequence_to_prefill = self._scheduler.next_prefill()
-            if sequence_to_prefill is not None:
-                changed.append(sequence_to_prefill)
-                self._guarded(self._prefill, sequence_to_prefill)
-                self._prefill_seconds += self._clock() - started
+            chosen = self._scheduler.next_prefill()
+            if chosen is not None:
+                changed = [chosen]
+                try:
+                    self._prefill(chosen)
+                except Exception as error:
+                    self._fail(chosen, error)
+                if not chosen.is_idle:
+                    self._prefill_seconds += self._clock() - started
             else:
-                changed += self._decode_round(started)
+                changed = self._decode_round(started)
         ended, self._ended = self._ended, []
         over = {result.id for result in ended}
-        alive = [each for each in changed if each.generation.id not in over]
+        alive = [each for each in changed if not each.is_idle and each.generation.id not in over]
         return [*(each.progress() for each in alive), *ended]
 
     def forget(self, state_key: str) -> None:
         """Drop the prompt states of one key; shared prefixes stay."""
-        self._states.forget(state_key)
+        self._leave_idle(state_key)
+        self._keeper.forget(state_key)
+
+    def clear(self) -> None:
+        """Drop every prompt state, shared prefixes and files too."""
+        for key in list(self._to_prepare):
+            self._leave_idle(key)
+        self._keeper.clear()
+
+    def close(self) -> None:
+        """Write the prompt states that are not on disk yet, where a folder is set."""
+        self._keeper.flush(self._clock())
+
+    def set_trace(self, trace: Trace | None) -> None:
+        """Have a function told each row of logits that a token is drawn from."""
+        self._producer.trace = trace
 
     def stats(self) -> EngineStats:
         """Return counters since the start and what is held now."""
-        held = self._states.tokens_by_key()
+        states, store, producer = self._keeper.states, self._keeper.store, self._producer
+        held = states.tokens_by_key()
         held |= {
-            each.generation.state_key: each.position + 1
+            each.generation.state_key: len(each.ids)
             for each in self._scheduler
-            if each.phase is not Phase.QUEUED
+            if each.phase is not Phase.QUEUED and not each.is_idle
         }
         return EngineStats(
             lanes=self.config.lanes,
             lanes_busy=self._scheduler.num_running,
             queue_depth=self._scheduler.num_queued,
-            generated_tokens=self._generated_tokens,
+            generated_tokens=producer.num_generated,
             prefilled_tokens=self._prefilled_tokens,
             decode_seconds=self._decode_seconds,
             prefill_seconds=self._prefill_seconds,
             kv_bytes=self._runner.nbytes,
-            state_bytes=self._states.nbytes,
-            state_budget_bytes=self._states.budget_bytes,
-            states=len(self._states),
-            state_hits=self._states.num_hits,
-            state_misses=self._states.num_misses,
-            state_evictions=self._states.num_evicted,
-            state_refused=self._states.num_refused,
+            state_bytes=states.nbytes,
+            state_budget_bytes=states.budget_bytes,
+            states=len(states),
+            state_hits=states.num_hits,
+            state_misses=states.num_misses,
+            state_evictions=states.num_evicted,
+            state_refused=store.num_damaged if store else 0,
+            state_too_large=states.num_refused,
+            states_on_disk=len(store) if store else 0,
+            states_loaded=store.num_loaded if store else 0,
+            states_written=store.num_written if store else 0,
+            forced_tokens=producer.num_forced,
+            drafted_tokens=producer.num_drafted,
+            drafts_accepted=producer.num_accepted,
             context_tokens=held,
         )
 
-    def _problem(self, generation: Generation) -> tuple[ErrorCode, str] | None:
-        prompt, cuts = generation.prompt_ids, generation.cuts
-        if generation.id in self._scheduler:
-            return ErrorCode.INVALID_REQUEST, f'generation {generation.id} is already running'
-        if not prompt:
-            return ErrorCode.INVALID_REQUEST, 'the prompt is empty'
-        if generation.max_tokens < 1:
-            return (
-                ErrorCode.INVALID_REQUEST,
-                f'max_tokens must be >= 1, got {generation.max_tokens}',
-            )
-        inside = all(0 <= cut <= len(prompt) for cut in cuts)
-        if not inside or list(cuts) != sorted(cuts):
-            return ErrorCode.INVALID_REQUEST, f'cuts {cuts} must ascend within the prompt'
-        if len(prompt) + generation.max_tokens > self._context_tokens:
-            return ErrorCode.CONTEXT_OVERFLOW, self._overflow_text(generation)
-        low, high = min(prompt), max(prompt)
-        if low < 0 or high >= self._vocab_size:
-            wrong = low if low < 0 else high
-            return (
-                ErrorCode.INVALID_REQUEST,
-                f'token id {wrong} is outside the vocabulary of {self._vocab_size}',
-            )
-        return None
-
-    def _overflow_text(self, generation: Generation) -> str:
-        length = len(generation.prompt_ids)
-        needed = length + generation.max_tokens
-        room = self._context_tokens - length
-        text = (
-            f'{length} prompt tokens and max_tokens {generation.max_tokens} need a context of '
-            f'{needed}, engine.context_tokens is {self._context_tokens}; '
+    @property
+    def _has_idle_work(self) -> bool:
+        return bool(
+            self._to_prepare
+            or self._scheduler.idle
+            or self._keeper.has_unsaved(self._clock())
         )
-        if room > 0:
-            return text + f'max_tokens <= {room} or context_tokens >= {needed} fits'
-        return text + f'context_tokens >= {needed} fits'
+
+    def _sequence(self, generation: Generation, *, is_idle: bool = False) -> Sequence:
+        self._num_submitted += 1
+        return Sequence(
+            generation,
+            arrival=self._num_submitted,
+            now=self._clock(),
+            grid=self._runner.grid,
+            is_idle=is_idle,
+        )
 
     def _expire(self) -> None:
         now = self._clock()
@@ -204,143 +244,145 @@ class Engine:
             if now >= sequence.generation.deadline:
                 self._end(sequence, Finish.DEADLINE, code=ErrorCode.DEADLINE_EXCEEDED)
 
+    def _begin(self) -> None:
+        """Give lanes to requests; without any, take up one piece of idle work."""
+        scheduler = self._scheduler
+        if scheduler.lacks_lanes and scheduler.idle:
+            self._end(scheduler.idle[0], Finish.CANCELED)
+        if not scheduler.num_queued and not scheduler.num_running and not scheduler.idle:
+            if self._to_prepare:
+                _, generation = self._to_prepare.popitem(last=False)
+                scheduler.add(self._sequence(generation, is_idle=True))
+            else:
+                self._keeper.save_one(self._clock())
+        for sequence in scheduler.admit():
+            sequence.started_at = self._clock()
+
+    def _leave_idle(self, state_key: str) -> None:
+        """Give up idle work for a key: its request or a newer history is here."""
+        self._to_prepare.pop(state_key, None)
+        for sequence in self._scheduler.idle:
+            if sequence.generation.state_key == state_key:
+                self._end(sequence, Finish.CANCELED)
+
     def _prefill(self, sequence: Sequence) -> None:
         if not sequence.rows:
-            self._resume(sequence)
-        start, tokens, is_last = sequence.next_tile()
-        allowed = self._allowed(sequence) if is_last else None
-        forced = self._forced(allowed)
-        needs_logits = is_last and forced is None
-        row = sequence.num_prompt_tokens - 1 - start if needs_logits else None
-        logits = self._runner.prefill_tile(sequence.lane, tokens, start, row)
-        real = min(TILE, sequence.num_prompt_tokens - start)
-        sequence.rows = start + real
-        self._prefilled_tokens += real
-        if real == TILE:
-            self._keep(sequence)
-        if is_last:
-            sequence.phase = Phase.DECODE
-            sequence.prefilled_at = self._clock()
-            self._produce(sequence, logits, allowed, forced)
-
-    def _resume(self, sequence: Sequence) -> None:
-        generation = sequence.generation
-        found = self._states.find(
-            generation.state_key, generation.prompt_ids, sequence.shared_line
-        )
-        if found is None:
+            self._keeper.resume(sequence)
+            if self._is_hopeless(sequence):
+                text = 'what is left of the deadline is less than the prompt takes'
+                self._end(
+                    sequence, Finish.DEADLINE, code=ErrorCode.DEADLINE_EXCEEDED, text=text
+                )
+                return
+        start = sequence.rows
+        end, is_last = sequence.next_chunk()
+        is_drawn = is_last and not sequence.is_idle
+        is_scored = bool(sequence.generation.score_ids)
+        if is_drawn and not is_scored:
+            self._producer.force(sequence)
+            if sequence.ending is not None:
+                self._conclude(sequence)
+                return
+        began = self._clock()
+        # Rows that a prompt state may hold come first where later ones could disturb them.
+        if is_drawn and len(sequence.ids) > end and self._runner.grid > 1:
+            self._run_chunk(sequence, start, end, with_logits=False)
+            start = end
+        known = len(sequence.ids) if is_drawn else end
+        logits = self._run_chunk(sequence, start, known, with_logits=is_drawn)
+        self._prefilled_tokens += 0 if sequence.is_idle else end - start
+        row_s = (self._clock() - began) / (end - start or 1)
+        self._fastest_row_s = min(self._fastest_row_s or row_s, row_s)
+        if not is_last:
             return
-        state, line = found
-        self._runner.restore(sequence.lane, state.snapshot)
-        sequence.rows = sequence.cached_tokens = line
-        if line:
-            shared = state.is_shared
-            sequence.cache_source = (
-                CacheSource.SHARED_PREFIX if shared else CacheSource.ROBOT_STATE
-            )
-
-    def _keep(self, sequence: Sequence) -> None:
-        rows = sequence.rows
-        if rows not in sequence.save_lines:
+        sequence.phase = Phase.DECODE
+        sequence.prefilled_at = self._clock()
+        if sequence.is_idle:
+            self._end(sequence, Finish.STOP)
             return
-        self._states.save(
-            sequence.generation.state_key,
-            sequence.generation.prompt_ids[:rows],
-            is_shared=rows <= sequence.shared_line,
-            nbytes=self._runner.snapshot_bytes(rows),
-            copy=lambda: self._runner.snapshot(sequence.lane, rows),
+        if is_scored:
+            self._producer.score(sequence, logits[0])
+        else:
+            tokens = tuple(sequence.ids[start:])
+            self._producer.consume(sequence, start, tokens, logits)
+        self._conclude(sequence)
+
+    def _run_chunk(
+        self, sequence: Sequence, start: int, end: int, *, with_logits: bool
+    ) -> Logits:
+        """Run the tokens of positions [start, end) and keep the states that they complete."""
+        rows = Rows(
+            lane=sequence.lane,
+            start=start,
+            token_ids=tuple(sequence.ids[start:end]),
+            num_prompt=sequence.num_prompt_tokens,
+            outputs=(end - start - 1,) if with_logits else (),
         )
+        (logits,) = self._runner.forward([rows])
+        sequence.rows = end
+        self._keeper.keep(sequence, start)
+        return logits
+
+    def _is_hopeless(self, sequence: Sequence) -> bool:
+        """Whether even the fastest prefill seen so far would end past the deadline."""
+        left = sequence.num_prompt_tokens - sequence.rows
+        return self._clock() + left * self._fastest_row_s > sequence.generation.deadline
 
     def _decode_round(self, started: float) -> list[Sequence]:
+        waiting = self._scheduler.next_decodes()
+        drafts = self.config.drafts and self._runner.shares_passes
+        limit = 0 if len(waiting) > MAX_DRAFTING_LANES or not drafts else 1 << 30
+        size = len(waiting) if self._runner.shares_passes else 1
         changed = []
-        for sequence in self._scheduler.next_decodes():
-            changed.append(sequence)
-            self._scheduler.decoded(sequence)
-            self._guarded(self._decode, sequence)
+        for first in range(0, len(waiting), max(1, size)):
+            group = waiting[first : first + size]
+            changed += group
+            for sequence in group:
+                self._scheduler.decoded(sequence)
+            self._decode([(each, _pending(each, limit)) for each in group])
             if self._clock() - started >= self.config.max_slice_s:
                 break
         self._decode_seconds += self._clock() - started
         return changed
 
-    def _decode(self, sequence: Sequence) -> None:
-        allowed = self._allowed(sequence)
-        forced = self._forced(allowed)
-        logits = None
-        # A token that ends the generation needs no row behind it.
-        if forced is None or not self._would_end(sequence, forced):
-            logits = self._runner.decode_row(
-                sequence.lane,
-                sequence.newest_token,
-                sequence.position,
-                with_logits=forced is None,
-            )
-        self._produce(sequence, logits, allowed, forced)
-
-    def _would_end(self, sequence: Sequence, token_id: int) -> bool:
-        generation = sequence.generation
-        is_last = len(sequence.token_ids) + 1 >= generation.max_tokens
-        return token_id in generation.stop_ids or is_last
-
-    def _produce(
-        self,
-        sequence: Sequence,
-        logits: torch.Tensor | None,
-        allowed: _Allowed | None,
-        forced: int | None,
-    ) -> None:
-        generation = sequence.generation
-        if forced is not None:
-            drawn = Draw(forced, 1.0, 1.0)
-        else:
-            assert logits is not None
-            drawn = draw(logits, allowed, generation, sequence.position + 1)
-        if drawn.token_id in generation.stop_ids:
-            self._end(sequence, Finish.STOP, stop_id=drawn.token_id)
-            return
-        constraint = generation.constraint
-        if constraint is not None and not constraint.accept(drawn.token_id):
-            raise ValueError(f'the grammar refuses token {drawn.token_id}, which its mask allows')
-        sequence.append(drawn.token_id, drawn.probability, drawn.mass)
-        sequence.forced_tokens += forced is not None
-        self._generated_tokens += 1
-        if len(sequence.token_ids) >= generation.max_tokens:
-            self._end(sequence, Finish.LENGTH)
-
-    def _allowed(self, sequence: Sequence) -> _Allowed | None:
-        """Return the ids the constraint allows next, ascending; None without one."""
-        constraint = sequence.generation.constraint
-        if constraint is None:
-            return None
-        self._bitmask.fill(0)
-        constraint.fill_bitmask(self._bitmask)
-        bits = np.unpackbits(self._bitmask.view(np.uint8), bitorder='little')
-        allowed = np.flatnonzero(bits[: self._vocab_size])
-        if not allowed.size:
-            raise ValueError('the grammar allows no token at all')
-        return allowed
-
-    @staticmethod
-    def _forced(allowed: _Allowed | None) -> int | None:
-        return int(allowed[0]) if allowed is not None and allowed.size == 1 else None
-
-    def _guarded(self, work: Callable[[Sequence], None], sequence: Sequence) -> None:
-        """Run one sequence's work; whatever it raises ends that sequence only."""
+    def _decode(self, batch: list[tuple[Sequence, Rows]]) -> None:
+        """Run one pass of many lanes; if it fails, each alone, to find whose fault it was."""
         try:
-            work(sequence)
-        except (MemoryError, torch.cuda.OutOfMemoryError) as error:
-            self._fail(sequence, ErrorCode.OUT_OF_MEMORY, error)
-        except NotFiniteError as error:
-            self._runner.clear(sequence.lane)
-            self._fail(sequence, ErrorCode.RUNTIME_FAILURE, error)
+            found = self._runner.forward([rows for _, rows in batch]) if batch else []
         except Exception as error:
-            # torch reports a failed allocation on a CPU as a plain RuntimeError.
-            no_room = isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
-            code = ErrorCode.OUT_OF_MEMORY if no_room else ErrorCode.RUNTIME_FAILURE
-            self._fail(sequence, code, error)
+            if len(batch) == 1:
+                self._fail(batch[0][0], error)
+                return
+            for each in batch:
+                self._decode([each])
+            return
+        for (sequence, rows), logits in zip(batch, found, strict=True):
+            try:
+                self._producer.consume(sequence, rows.start, rows.token_ids, logits)
+            except Exception as error:
+                self._fail(sequence, error)
+            self._conclude(sequence)
 
-    def _fail(self, sequence: Sequence, code: ErrorCode, error: BaseException) -> None:
-        text = f'{type(error).__name__}: {error}'
-        self._end(sequence, Finish.FAILED, code=code, text=text)
+    def _conclude(self, sequence: Sequence) -> None:
+        """End a sequence that has come to its end."""
+        if sequence.ending is not None and sequence in self._scheduler.running:
+            finish, stop_id = sequence.ending
+            self._end(sequence, finish, stop_id=stop_id)
+
+    def _fail(self, sequence: Sequence, error: Exception) -> None:
+        # torch reports a failed allocation on a CPU as a plain RuntimeError.
+        no_room = isinstance(error, (MemoryError, torch.cuda.OutOfMemoryError)) or (
+            isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+        )
+        if no_room:
+            self._keeper.states.drop_largest()
+        self._end(
+            sequence,
+            Finish.FAILED,
+            code=ErrorCode.OUT_OF_MEMORY if no_room else ErrorCode.RUNTIME_FAILURE,
+            text=f'{type(error).__name__}: {error}',
+            is_poisoned=isinstance(error, NotFiniteError),
+        )
 
     def _end(
         self,
@@ -350,11 +392,30 @@ class Engine:
         stop_id: int = -1,
         code: ErrorCode = ErrorCode.NONE,
         text: str = '',
+        is_poisoned: bool = False,
     ) -> None:
-        now = self._clock()
         self._scheduler.remove(sequence)
+        if sequence.lane >= 0:
+            self._runner.leave(sequence.lane, is_poisoned=is_poisoned)
+        if sequence.is_idle:
+            return
+        now = self._clock()
         self._ended.append(
             sequence.result(finish, now, stop_id=stop_id, error_code=code, error_msg=text)
         )
 
 
+def _pending(sequence: Sequence, limit: int) -> Rows:
+    """Return the rows that a decoding sequence runs next: known tokens, then drafts."""
+    known = tuple(sequence.ids[sequence.rows :])
+    left = sequence.generation.max_tokens - sequence.num_produced - 1
+    drafts: tuple[int, ...] = ()
+    if limit and sequence.generation.draft:
+        drafts = sequence.drafter.propose(min(limit, left))
+    return Rows(
+        lane=sequence.lane,
+        start=sequence.rows,
+        token_ids=known + drafts,
+        num_prompt=sequence.num_prompt_tokens,
+        outputs=tuple(range(len(known) - 1, len(known) + len(drafts))),
+    )

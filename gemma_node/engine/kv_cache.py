@@ -23,8 +23,6 @@ and masks are functions of the absolute position alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 
 from gemma_node.model.cache_shape import slot_counts
@@ -86,6 +84,13 @@ class CacheLayout:
             for each in self.layers
         )
 
+    def snapshot_shapes(self, rows: int) -> list[tuple[int, int, int]]:
+        """Return the shapes of a snapshot's keys by owning layer, then of its values."""
+        shapes = [
+            (each.num_kv_heads, self.rows_held(each, rows), each.head_dim) for each in self.layers
+        ]
+        return shapes * 2
+
     def rows_held(self, layer: LayerConfig, rows: int) -> int:
         """Return how many slots of a layer are in use after `rows` rows."""
         return min(rows, self.slots[layer.is_sliding])
@@ -93,15 +98,6 @@ class CacheLayout:
     def _additive(self, hidden: torch.Tensor) -> torch.Tensor:
         mask = torch.zeros(hidden.shape, dtype=self.dtype)
         return mask.masked_fill_(hidden, -torch.inf).to(self.device)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Snapshot:
-    """A copy of a lane's first `rows` rows; rings are whole, with their positions."""
-
-    rows: int
-    nbytes: int
-    tensors: tuple[torch.Tensor, ...]
 
 
 class LaneCache:
@@ -121,14 +117,13 @@ class LaneCache:
         """Memory held."""
         return sum(tensor.nbytes for tensor in (*self.keys, *self.values))
 
-    def snapshot(self, rows: int) -> Snapshot:
+    def snapshot(self, rows: int) -> tuple[torch.Tensor, ...]:
         """Copy the first `rows` rows; all of them must come from whole prefill tiles."""
-        parts = tuple(part.clone() for part in self._parts(rows))
-        return Snapshot(rows, sum(part.nbytes for part in parts), parts)
+        return tuple(part.clone() for part in self._parts(rows))
 
-    def restore(self, snapshot: Snapshot) -> None:
+    def restore(self, rows: int, parts: tuple[torch.Tensor, ...]) -> None:
         """Copy a snapshot back into the slots it came from."""
-        for part, saved in zip(self._parts(snapshot.rows), snapshot.tensors, strict=True):
+        for part, saved in zip(self._parts(rows), parts, strict=True):
             part.copy_(saved)
 
     def clear(self) -> None:

@@ -12,103 +12,121 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-
 """
-Runs tiles and rows of lanes through the cached model.
+What the engine asks of whatever runs the model: rows of lanes in, logits out, states by cuts.
 
-Prefill always runs whole tiles on the position grid and decode always one row of one lane, so a
-row's bits depend on its tokens and position alone: not on other lanes, turn ends or resumption.
+Two runners keep the same promise, that a row's bits depend on its tokens and position alone:
+`native_runner` in one call for all lanes, `torch_runner` in plain PyTorch, tile by tile and row
+by row. `make_runner` chooses once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
 import torch
 
 from gemma_node.engine.config import EngineConfig
-from gemma_node.engine.kv_cache import CacheLayout
-from gemma_node.engine.kv_cache import LaneCache
-from gemma_node.engine.kv_cache import Snapshot
-from gemma_node.model.cache_shape import round_up
-from gemma_node.model.cached import CachedModel
+from gemma_node.model.cached_native import native_problem
 from gemma_node.model.gemma4 import Gemma4
 
-_DTYPES = {'float32': torch.float32, 'bfloat16': torch.bfloat16}
+Logits = npt.NDArray[np.float32]
+# Pieces of memory and their bytes.
+Parts = Mapping[Any, int]
 
 
-class Runner:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
     """
-    Owns the packed weights and the lanes' caches.
+    Consecutive tokens of one lane to run, from position `start`.
 
-    Engine thread only, under inference mode. A lane's cache is allocated at its first use.
+    `outputs` are the ascending indices whose logits are wanted. Tokens before position
+    `num_prompt` are a prompt's; between two prompt chunks lies a grid line.
     """
 
-    def __init__(self, model: Gemma4, config: EngineConfig) -> None:
-        stored = model.norm.weight.dtype
-        self.device = torch.device(config.device)
-        self.dtype = _DTYPES.get(config.compute_dtype, stored)
-        if config.compute_dtype == 'auto' and self.device.type == 'cpu':
-            self.dtype = torch.float32
-        self._model = CachedModel(
-            model,
-            num_positions=round_up(config.context_tokens),
-            dtype=self.dtype,
-            device=self.device,
-        )
-        self._layout = CacheLayout(
-            model.config,
-            context_tokens=config.context_tokens,
-            dtype=self.dtype,
-            device=self.device,
-        )
-        self._caches: list[LaneCache | None] = [None] * config.lanes
+    lane: int
+    start: int
+    token_ids: tuple[int, ...]
+    num_prompt: int
+    outputs: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Snapshot:
+    """
+    A lane's first `rows` rows, kept.
+
+    `parts` maps each piece of memory to its bytes; snapshots may have pieces in common.
+    """
+
+    rows: int
+    parts: Parts
+    payload: Any
 
     @property
     def nbytes(self) -> int:
-        """Memory held by the lanes."""
-        return sum(cache.nbytes for cache in self._caches if cache is not None)
+        """Bytes of all its pieces."""
+        return sum(self.parts.values())
 
-    def prefill_tile(
-        self, lane: int, token_ids: list[int], start: int, logits_row: int | None
-    ) -> torch.Tensor | None:
-        """Run one padded tile; return the logits [vocab] of one of its rows, if asked."""
-        ids = torch.tensor(token_ids, device=self.device)
-        cache = self._cache(lane)
-        h = self._model.advance(ids, start, self._layout.tile_spans(start), cache)
-        if logits_row is None:
-            return None
-        row = slice(logits_row, logits_row + 1)
-        position = start + logits_row
-        spans = self._layout.row_spans(position)
-        return self._model.finish(ids[row], h[row], position, spans, cache)
 
-    def decode_row(
-        self, lane: int, token_id: int, position: int, *, with_logits: bool
-    ) -> torch.Tensor | None:
-        """Run one token; without logits the shared layers and the head are left out."""
-        ids = torch.tensor([token_id], device=self.device)
-        cache = self._cache(lane)
-        spans = self._layout.row_spans(position)
-        h = self._model.advance(ids, position, spans, cache)
-        return self._model.finish(ids, h, position, spans, cache) if with_logits else None
+class Runner(Protocol):
+    """Owns weights and lanes; engine thread only, under inference mode."""
 
-    def snapshot(self, lane: int, rows: int) -> Snapshot:
-        """Copy the first `rows` rows of a lane, a whole number of tiles."""
-        return self._cache(lane).snapshot(rows)
+    grid: int
+    """A prompt may be resumed at multiples of this position only."""
 
-    def snapshot_bytes(self, rows: int) -> int:
-        """Return how large such a copy is."""
-        return self._layout.snapshot_bytes(rows)
+    shares_passes: bool
+    """Whether one pass of many lanes costs less than one after the other."""
+
+    identity: str
+    """What computes; part of the key of states on disk."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes the lanes hold."""
+
+    def forward(self, batch: Sequence[Rows]) -> list[Logits]:
+        """Run all rows; return logits [outputs, vocab] of each entry, valid until the next."""
+
+    def parts(self, lane: int, rows: int) -> Parts:
+        """Return what a snapshot would hold."""
+
+    def snapshot(self, lane: int, rows: int, parts: Parts) -> Snapshot:
+        """Keep a lane's first `rows` rows; `parts` as the method of that name said."""
 
     def restore(self, lane: int, snapshot: Snapshot) -> None:
-        """Put a copy back into a lane."""
-        self._cache(lane).restore(snapshot)
+        """Make a snapshot's rows the lane's first."""
 
-    def clear(self, lane: int) -> None:
-        """Zero a lane after values that were not finite."""
-        self._cache(lane).clear()
+    def discard(self, snapshot: Snapshot) -> None:
+        """Give up a snapshot."""
 
-    def _cache(self, lane: int) -> LaneCache:
-        cache = self._caches[lane]
-        if cache is None:
-            cache = self._caches[lane] = LaneCache(self._layout)
-        return cache
+    def leave(self, lane: int, *, is_poisoned: bool = False) -> None:
+        """End a lane's sequence; `is_poisoned` when its rows may not be finite."""
+
+    def export(self, snapshot: Snapshot) -> dict[str, torch.Tensor]:
+        """Return a snapshot's numbers by name, for a file."""
+
+    def import_parts(self, rows: int) -> Parts:
+        """Return what a snapshot of `rows` rows from a file would hold."""
+
+    def load(self, rows: int, tensors: Mapping[str, torch.Tensor]) -> Snapshot:
+        """Make a snapshot of what `export` gave; ValueError where names or shapes differ."""
+
+
+def make_runner(model: Gemma4, config: EngineConfig) -> Runner:
+    """Return the native runner where it can run this model in this form, else PyTorch's."""
+    # Both are imported here: each is half of an either-or.
+    from gemma_node.engine.native_runner import NativeRunner
+    from gemma_node.engine.torch_runner import TorchRunner
+
+    is_cpu = torch.device(config.device).type == 'cpu'
+    fits = config.compute_dtype in ('auto', 'float32') and not native_problem(model.config)
+    if config.native and is_cpu and fits:
+        return NativeRunner(model, config)
+    return TorchRunner(model, config)

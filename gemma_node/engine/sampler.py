@@ -12,7 +12,6 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-
 """
 Draws the next token: greedy, or seeded by (seed, absolute position) and nothing else.
 
@@ -21,16 +20,20 @@ The mask comes first, then temperature, top_k, top_p and min_p. Ties go to the l
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import dataclass
 import hashlib
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from gemma_node.core import Generation
+from gemma_node.kernels import native
 
 _Floats = npt.NDArray[np.float64]
+Logits = npt.NDArray[np.float32]
+# Bits by token: bit j of word i is token 32 * i + j; bits past the vocabulary are 0.
+Mask = npt.NDArray[np.int32]
 
 
 class NotFiniteError(ArithmeticError):
@@ -50,33 +53,83 @@ class Draw:
     mass: float
 
 
-def draw(
-    logits: torch.Tensor,
-    allowed: npt.NDArray[np.intp] | None,
-    generation: Generation,
-    position: int,
-) -> Draw:
+@dataclass(frozen=True, slots=True)
+class Look:
+    """
+    One row of logits at a glance.
+
+    `total` and `kept` are the logarithms of the sums of exponents over all ids and over those
+    allowed; `best` the lowest of the allowed ids with the highest logit.
+    """
+
+    total: float
+    kept: float
+    best: int
+    best_value: float
+
+
+def look(logits: Logits, mask: Mask | None) -> Look:
+    """Return what a draw needs of a row, natively where that is built."""
+    library = native.library()
+    if library is None:
+        return look_plain(logits, mask)
+    row = native.Row()
+    words = None if mask is None else mask.ctypes.data
+    library.gn_look(logits.ctypes.data, len(logits), words, ctypes.byref(row))
+    return Look(row.total, row.kept, row.best, row.best_value)
+
+
+def look_plain(logits: Logits, mask: Mask | None) -> Look:
+    """Return the same with NumPy; sums differ from the native ones in the last bits."""
+    top = float(logits.max())
+    weights = np.exp(logits.astype(np.float64) - top)
+    total = float(np.log(weights.sum())) + top
+    if mask is None:
+        best = int(logits.argmax())
+        return Look(total, total, best, float(logits[best]))
+    ids = allowed_ids(mask, len(logits))
+    best = int(ids[logits[ids].argmax()])
+    allowed = logits[ids].astype(np.float64) - float(logits[best])
+    kept = float(np.log(np.exp(allowed).sum())) + float(logits[best])
+    return Look(total, kept, best, float(logits[best]))
+
+
+def allowed_ids(mask: Mask, vocab_size: int) -> npt.NDArray[np.intp]:
+    """Return the ids that a mask allows, ascending."""
+    bits = np.unpackbits(mask.view(np.uint8), bitorder='little')
+    return np.flatnonzero(bits[:vocab_size])
+
+
+def only_id(mask: Mask) -> int | None:
+    """Return the one id that a mask allows; None for more, ValueError for none."""
+    words = np.flatnonzero(mask)
+    if not words.size:
+        raise ValueError('the grammar allows no token at all')
+    if words.size > 1:
+        return None
+    word = int(mask[words[0]]) & 0xFFFFFFFF
+    return None if word & (word - 1) else 32 * int(words[0]) + word.bit_length() - 1
+
+
+def draw(logits: Logits, mask: Mask | None, generation: Generation, position: int) -> Draw:
     """
     Draw the token that goes to `position`.
 
-    :param logits: float32 [vocab]
-    :param allowed: ids that the mask allows, ascending; None without a mask
+    :param logits: float32 [vocab], contiguous
     """
-    total = float(torch.logsumexp(logits, 0))
-    if not np.isfinite(total):
+    seen = look(logits, mask)
+    if not np.isfinite(seen.total):
         raise NotFiniteError('the model produced logits that are not finite')
-    values = logits.cpu().numpy()
-    if allowed is not None:
-        values = values[allowed]
-    kept = total if allowed is None else float(torch.logsumexp(torch.from_numpy(values), 0))
+    choice, value = seen.best, seen.best_value
     if generation.temperature > 0.0:
-        choice = _choose(values, generation, position)
-    else:
-        choice = int(values.argmax())
+        ids = None if mask is None else allowed_ids(mask, len(logits))
+        values = logits if ids is None else logits[ids]
+        index = _choose(values, generation, position)
+        choice, value = index if ids is None else int(ids[index]), float(values[index])
     return Draw(
-        token_id=choice if allowed is None else int(allowed[choice]),
-        probability=min(1.0, float(np.exp(float(values[choice]) - kept))),
-        mass=1.0 if allowed is None else min(1.0, float(np.exp(kept - total))),
+        token_id=choice,
+        probability=min(1.0, float(np.exp(value - seen.kept))),
+        mass=1.0 if mask is None else min(1.0, float(np.exp(seen.kept - seen.total))),
     )
 
 
@@ -86,7 +139,7 @@ def keyed_uniform(seed: int, position: int) -> float:
     return (int.from_bytes(digest[:8], 'little') >> 11) * 2.0**-53
 
 
-def _choose(values: npt.NDArray[np.float32], generation: Generation, position: int) -> int:
+def _choose(values: Logits, generation: Generation, position: int) -> int:
     scaled = values.astype(np.float64) / generation.temperature
     order = np.argsort(-scaled, kind='stable')
     if generation.top_k > 0:

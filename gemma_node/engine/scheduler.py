@@ -17,7 +17,8 @@
 Schedules sequences onto lanes and steps. Holds no tensors and imports no torch.
 
 A step is one prefill tile of one sequence, or one token for the decoding ones; the two kinds
-take turns, so neither a long prompt nor many lanes starve the other.
+take turns, so neither a long prompt nor many lanes starve the other. Idle work runs only while
+there is nothing else, and gives its lane up for a request.
 """
 
 from __future__ import annotations
@@ -51,18 +52,36 @@ class Scheduler:
         return iter([*self._running, *self._queue])
 
     @property
+    def running(self) -> list[Sequence]:
+        """What holds a lane."""
+        return list(self._running)
+
+    @property
     def num_queued(self) -> int:
         """Sequences that wait for a lane."""
         return len(self._queue)
 
     @property
     def num_running(self) -> int:
-        """Sequences that hold a lane."""
-        return len(self._running)
+        """Requests that hold a lane."""
+        return sum(not each.is_idle for each in self._running)
+
+    @property
+    def idle(self) -> list[Sequence]:
+        """Idle work that holds a lane."""
+        return [each for each in self._running if each.is_idle]
+
+    @property
+    def lacks_lanes(self) -> bool:
+        """Whether a request waits and no lane is free."""
+        return bool(self._queue) and not self._free_lanes
 
     def find(self, generation_id: str) -> Sequence | None:
         """Return the sequence of this generation, or None."""
-        return next((each for each in self if each.generation.id == generation_id), None)
+        return next(
+            (each for each in self if each.generation.id == generation_id and not each.is_idle),
+            None,
+        )
 
     def add(self, sequence: Sequence) -> None:
         """Queue a sequence."""
@@ -93,6 +112,8 @@ class Scheduler:
     def next_prefill(self) -> Sequence | None:
         """Return whose prefill tile is this step, or None when the step decodes."""
         candidates = [each for each in self._running if each.phase is Phase.PREFILL]
+        if any(not each.is_idle for each in self._running):
+            candidates = [each for each in candidates if not each.is_idle]
         candidates = [each for each in candidates if not self._awaits_prefix(each)]
         decoding = any(each.phase is Phase.DECODE for each in self._running)
         if not candidates or (decoding and self._was_prefill):

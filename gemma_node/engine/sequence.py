@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 import math
+from typing import Any
 
 from gemma_node.core import CacheSource
 from gemma_node.core import ErrorCode
@@ -27,7 +28,7 @@ from gemma_node.core import Generation
 from gemma_node.core import GenerationProgress
 from gemma_node.core import GenerationResult
 from gemma_node.core import Stage
-from gemma_node.engine.config import grid_floor
+from gemma_node.engine.drafts import Drafter
 from gemma_node.model.cache_shape import TILE
 
 
@@ -43,20 +44,38 @@ class Sequence:
     """
     A generation, its lane and what it has produced.
 
-    `rows` counts prompt rows whose keys and values are in the lane. Engine thread only.
+    `ids` are the prompt's and the produced tokens, `rows` of which have keys and values in the
+    lane; `grid` as the runner has it. `is_idle` work is nobody's request: it only prepares a
+    state. `ending` says how it ended, and the stop token; it and `mask` are the producer's.
+    Engine thread only.
     """
 
-    def __init__(self, generation: Generation, *, arrival: int, now: float) -> None:
+    def __init__(
+        self,
+        generation: Generation,
+        *,
+        arrival: int,
+        now: float,
+        grid: int = TILE,
+        is_idle: bool = False,
+    ) -> None:
         self.generation = generation
         self.arrival = arrival
+        self.grid = grid
+        self.is_idle = is_idle
+        self.ending: tuple[Finish, int] | None = None
         self.phase = Phase.QUEUED
         self.lane = -1
         self.rows = 0
+        self.ids = list(generation.prompt_ids)
+        self.mask: Any = None
+        self.drafter = Drafter(self.ids)
+        self.drafted_tokens = 0
+        self.scores: tuple[float, ...] = ()
         self.last_chunk = 0
         self.cached_tokens = 0
         self.cache_source = CacheSource.COLD
         self.forced_tokens = 0
-        self.token_ids: list[int] = []
         self.probabilities: list[float] = []
         self.masses: list[float] = []
         self.submitted_at = now
@@ -69,43 +88,45 @@ class Sequence:
         return len(self.generation.prompt_ids)
 
     @property
-    def position(self) -> int:
-        """Absolute position of the newest token."""
-        return self.num_prompt_tokens + len(self.token_ids) - 1
+    def num_produced(self) -> int:
+        """Tokens produced so far."""
+        return len(self.ids) - self.num_prompt_tokens
 
     @property
-    def newest_token(self) -> int:
-        """The token at `position`."""
-        return self.token_ids[-1] if self.token_ids else self.generation.prompt_ids[-1]
+    def token_ids(self) -> tuple[int, ...]:
+        """The produced tokens."""
+        return tuple(self.ids[self.num_prompt_tokens :])
 
     @property
     def shared_line(self) -> int:
         """Rows of the prefix that other state keys may share, on the grid; 0 for none."""
         cuts = self.generation.cuts
-        return grid_floor(cuts[0]) if cuts else 0
+        return self._line(cuts[0]) if cuts else 0
 
     @property
-    def save_lines(self) -> set[int]:
-        """Grid lines at which a prompt state is worth keeping."""
-        return {grid_floor(cut) for cut in self.generation.cuts} - {0}
+    def save_lines(self) -> list[int]:
+        """Grid lines at which a prompt state is worth keeping, ascending."""
+        return sorted({self._line(cut) for cut in self.generation.cuts} - {0})
 
     @property
     def shared_prefix(self) -> tuple[int, ...]:
         """The tokens before `shared_line`."""
         return self.generation.prompt_ids[: self.shared_line]
 
-    def next_tile(self) -> tuple[int, list[int], bool]:
-        """Return the start of the next tile, its padded tokens and whether it is the last."""
-        start = self.rows
-        tokens = list(self.generation.prompt_ids[start : start + TILE])
-        is_last = start + TILE >= self.num_prompt_tokens
-        return start, tokens + [0] * (TILE - len(tokens)), is_last
+    def next_chunk(self) -> tuple[int, bool]:
+        """Return where the next prompt chunk ends, and whether it is the last."""
+        # Chunks end on lines of absolute position, never where a turn or a state happens to.
+        end = min((self.rows // TILE + 1) * TILE, self.num_prompt_tokens)
+        return end, end == self.num_prompt_tokens
 
     def append(self, token_id: int, probability: float, mass: float) -> None:
         """Add one produced token."""
-        self.token_ids.append(token_id)
+        self.ids.append(token_id)
         self.probabilities.append(probability)
         self.masses.append(mass)
+
+    def _line(self, position: int) -> int:
+        return position // self.grid * self.grid
 
     def progress(self) -> GenerationProgress:
         """Return how far it is."""
@@ -114,7 +135,7 @@ class Sequence:
             id=self.generation.id,
             stage=stage,
             prompt_tokens_done=min(self.rows, self.num_prompt_tokens),
-            token_ids=tuple(self.token_ids),
+            token_ids=self.token_ids,
         )
 
     def result(
@@ -132,15 +153,17 @@ class Sequence:
         return GenerationResult(
             id=self.generation.id,
             finish=finish,
-            token_ids=tuple(self.token_ids),
+            token_ids=self.token_ids,
             stop_id=stop_id,
             probabilities=tuple(self.probabilities),
             masses=tuple(self.masses),
+            scores=self.scores,
             error_code=error_code,
             error_msg=error_msg,
             cache_source=self.cache_source,
             cached_tokens=self.cached_tokens,
             forced_tokens=self.forced_tokens,
+            drafted_tokens=self.drafted_tokens,
             queue_time=queued_until - self.submitted_at,
             prefill_time=prefilled_until - self.started_at,
             decode_time=now - self.prefilled_at,

@@ -46,3 +46,30 @@ def lane_elements(config: ModelConfig, context_tokens: int) -> int:
     slots = slot_counts(config, context_tokens)
     owners = config.layers[: config.num_owning_layers]
     return sum(2 * each.num_kv_heads * each.head_dim * slots[each.is_sliding] for each in owners)
+
+
+def page_bytes(config: ModelConfig, item_bytes: int) -> tuple[int, int]:
+    """Return the bytes of a page of full and of sliding layers; a page is one tile of rows."""
+    owners = config.layers[: config.num_owning_layers]
+    full, sliding = (
+        sum(
+            2 * each.num_kv_heads * each.head_dim * TILE * item_bytes
+            for each in owners
+            if each.is_sliding == is_sliding
+        )
+        for is_sliding in (False, True)
+    )
+    return full, sliding
+
+
+def lane_bytes(config: ModelConfig, num_tokens: int, item_bytes: int) -> int:
+    """
+    Return the most that a lane of `num_tokens` tokens holds in pages.
+
+    Full layers have a page for each tile begun. Sliding ones have those that the window of a
+    chunk's first row and the chunk itself touch.
+    """
+    full, sliding = page_bytes(config, item_bytes)
+    pages = round_up(num_tokens) // TILE
+    in_window = round_up(config.sliding_window) // TILE + 2
+    return pages * full + min(pages, in_window) * sliding

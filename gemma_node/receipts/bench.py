@@ -30,6 +30,8 @@ from torch import Tensor
 
 from gemma_node.backends.base import Envelope
 from gemma_node.engine.config import EngineConfig
+from gemma_node.engine.runner import make_runner
+from gemma_node.engine.runner import Rows
 from gemma_node.engine.runner import Runner
 from gemma_node.model.cache_shape import TILE
 from gemma_node.model.config import ModelConfig
@@ -126,14 +128,14 @@ class Bench:
         return self._keep(('served', forced.name, fault), run)
 
     def runner(self, model: Gemma4 | None = None) -> Runner:
-        """Return what runs tiles and rows, as the engine makes it."""
+        """Return what runs rows, as the engine makes it."""
         config = EngineConfig(
             lanes=self.envelope.lanes,
             context_tokens=self.envelope.context_tokens,
             device=self.backend,
             compute_dtype=str(self.dtype).removeprefix('torch.'),
         )
-        return Runner(self.model if model is None else model, config)
+        return make_runner(self.model if model is None else model, config)
 
     @cached_property
     def _eager_model(self) -> Gemma4:
@@ -149,9 +151,7 @@ class Bench:
         runner = self.runner(model)
         rows = [prefill(runner, 0, forced.ids[: forced.first + 1])]
         for position in range(forced.first + 1, len(forced.ids)):
-            row = runner.decode_row(0, forced.ids[position], position, with_logits=True)
-            assert row is not None
-            rows.append(row)
+            rows.append(decode(runner, 0, forced.ids[position], position))
         return torch.stack(rows)
 
     def _keep(self, key: tuple[object, ...], compute: Callable[[], Tensor]) -> Tensor:
@@ -164,11 +164,20 @@ def prefill(runner: Runner, lane: int, ids: tuple[int, ...], start: int = 0) -> 
     """Run tokens from a grid line to the end of `ids` as prefill; return the last row's logits."""
     logits = None
     for line in range(start, len(ids), TILE):
-        tile = list(ids[line : line + TILE])
-        row = len(tile) - 1 if line + TILE >= len(ids) else None
-        logits = runner.prefill_tile(lane, tile + [0] * (TILE - len(tile)), line, row)
+        tile = ids[line : line + TILE]
+        outputs = (len(tile) - 1,) if line + TILE >= len(ids) else ()
+        (logits,) = runner.forward([
+            Rows(lane=lane, start=line, token_ids=tile, num_prompt=len(ids), outputs=outputs)
+        ])
     assert logits is not None
-    return logits
+    return torch.from_numpy(logits[0].copy())
+
+
+def decode(runner: Runner, lane: int, token_id: int, position: int) -> Tensor:
+    """Run one token after a prompt; return its logits."""
+    rows = Rows(lane=lane, start=position, token_ids=(token_id,), num_prompt=0, outputs=(0,))
+    (logits,) = runner.forward([rows])
+    return torch.from_numpy(logits[0].copy())
 
 
 def twin(model: Gemma4, config: ModelConfig | None = None) -> Gemma4:

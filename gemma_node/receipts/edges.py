@@ -25,14 +25,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import torch
 from torch import Tensor
 
-from gemma_node.engine.kv_cache import Snapshot
 from gemma_node.engine.runner import Runner
 from gemma_node.model.cache_shape import TILE
 from gemma_node.receipts.bench import Bench
+from gemma_node.receipts.bench import decode
 from gemma_node.receipts.bench import prefill
 from gemma_node.receipts.bench import twin
 from gemma_node.receipts.checks import Finding
@@ -43,8 +44,9 @@ _DECODED = 3
 _STATE = 'the prompt state'
 _SERVED = 'what serves'
 
-# Changes a snapshot before it is restored.
-_Damage = Callable[[Snapshot], Snapshot]
+# Changes a state of some rows, as a runner exports it, before it is restored.
+_State = dict[str, Tensor]
+_Damage = Callable[[_State, int], _State]
 
 
 class Edges:
@@ -60,7 +62,7 @@ class Edges:
     def run(self, bench: Bench) -> Finding:
         """Compare every length and cut."""
         return _compare(
-            bench, bench.runner(), bench.runner(), lambda snapshot: snapshot, until_first=False
+            bench, bench.runner(), bench.runner(), _whole, until_first=False
         )
 
     def mutations(self, bench: Bench) -> Iterator[Mutation | NotRun]:
@@ -68,8 +70,8 @@ class Edges:
         damages: tuple[tuple[str, _Damage], ...] = (
             ('slots off by one', _rolled),
             ('the newest row lost', _without_newest),
-            ('sliding layers not restored', lambda each: _forgotten(bench, each)),
-            ('keys and values exchanged', _exchanged),
+            ('sliding layers not restored', partial(_forgotten, bench)),
+            ('keys and values exchanged', partial(_exchanged, bench)),
         )
         for fault, damage in damages:
             yield Mutation(
@@ -95,7 +97,7 @@ class Edges:
 
 def _with_window(bench: Bench, window: int) -> Finding:
     model = twin(bench.model, replace(bench.model.config, sliding_window=window))
-    return _compare(bench, bench.runner(), bench.runner(model), lambda snapshot: snapshot)
+    return _compare(bench, bench.runner(), bench.runner(model), _whole)
 
 
 def _lengths(bench: Bench) -> list[int]:
@@ -132,7 +134,11 @@ def _compare(
             break
         wanted = _logits(fresh, 0, ids, length, 0)
         prefill(fresh, 0, ids[:cut])
-        resumed.restore(lane, damage(fresh.snapshot(0, cut)))
+        snapshot = fresh.snapshot(0, cut, fresh.parts(0, cut))
+        state = resumed.load(cut, damage(fresh.export(snapshot), cut))
+        fresh.discard(snapshot)
+        resumed.restore(lane, state)
+        resumed.discard(state)
         found = _logits(resumed, lane, ids, length, cut)
         compared += len(wanted)
         if not torch.equal(wanted, found):
@@ -160,38 +166,55 @@ def _cuts(bench: Bench, length: int) -> list[int]:
 def _logits(runner: Runner, lane: int, ids: tuple[int, ...], length: int, start: int) -> Tensor:
     rows = [prefill(runner, lane, ids[:length], start)]
     for position in range(length, length + _DECODED):
-        row = runner.decode_row(lane, ids[position], position, with_logits=True)
-        assert row is not None
-        rows.append(row)
+        rows.append(decode(runner, lane, ids[position], position))
     return torch.stack(rows)
 
 
-def _changed(snapshot: Snapshot, change: Callable[[Tensor], Tensor]) -> Snapshot:
-    return replace(snapshot, tensors=tuple(change(each) for each in snapshot.tensors))
+def _whole(state: _State, rows: int) -> _State:
+    return state
 
 
-def _rolled(snapshot: Snapshot) -> Snapshot:
-    return _changed(snapshot, lambda each: each.roll(1, 1))
+def _is_paged(state: _State) -> bool:
+    """Return whether pages of 64 rows are meant, else [heads, slots, head_dim] by layer."""
+    return 'full' in state
 
 
-def _without_newest(snapshot: Snapshot) -> Snapshot:
-    def change(tensor: Tensor) -> Tensor:
-        kept = tensor.clone()
-        kept[:, (snapshot.rows - 1) % tensor.shape[1]] = 0
-        return kept
+def _rolled(state: _State, rows: int) -> _State:
+    # The innermost numbers of a page are one key's, by position.
+    return {
+        name: each.flatten().roll(1).view_as(each) if _is_paged(state) else each.roll(1, 1)
+        for name, each in state.items()
+    }
 
-    return _changed(snapshot, change)
+
+def _without_newest(state: _State, rows: int) -> _State:
+    changed = {name: each.clone() for name, each in state.items()}
+    for tensor in changed.values():
+        if _is_paged(state):
+            tensor[-1] = 0
+        else:
+            tensor[:, (rows - 1) % tensor.shape[1]] = 0
+    return changed
 
 
-def _forgotten(bench: Bench, snapshot: Snapshot) -> Snapshot:
+def _forgotten(bench: Bench, state: _State, rows: int) -> _State:
+    if _is_paged(state):
+        return {**state, 'sliding': torch.zeros_like(state['sliding'])}
     owners = bench.plan.layers[: bench.model.config.num_owning_layers]
-    tensors = [
-        torch.zeros_like(tensor) if layer.is_sliding else tensor
-        for layer, tensor in zip((*owners, *owners), snapshot.tensors, strict=True)
-    ]
-    return replace(snapshot, tensors=tuple(tensors))
+    return {
+        name: torch.zeros_like(tensor) if layer.is_sliding else tensor
+        for layer, (name, tensor) in zip((*owners, *owners), state.items(), strict=True)
+    }
 
 
-def _exchanged(snapshot: Snapshot) -> Snapshot:
-    half = len(snapshot.tensors) // 2
-    return replace(snapshot, tensors=snapshot.tensors[half:] + snapshot.tensors[:half])
+def _exchanged(bench: Bench, state: _State, rows: int) -> _State:
+    if not _is_paged(state):
+        names, half = list(state), len(state) // 2
+        return dict(zip(names, [state[name] for name in names[half:] + names[:half]], strict=True))
+    owners = bench.plan.layers[: bench.model.config.num_owning_layers]
+    changed = {}
+    for name, tensor in state.items():
+        num_layers = sum(layer.is_sliding == (name == 'sliding') for layer in owners)
+        shape = (len(tensor), num_layers, 2, -1)
+        changed[name] = tensor.view(shape).flip(2).reshape(tensor.shape) if num_layers else tensor
+    return changed

@@ -31,10 +31,9 @@ from gemma_node.core import GenerationProgress
 from gemma_node.core import GenerationResult
 from gemma_node.engine.config import EngineConfig
 from gemma_node.engine.engine import Engine
-from gemma_node.model.config import FULL
-from gemma_node.model.config import ModelConfig
-from gemma_node.model.config import SLIDING
 from gemma_node.model.gemma4 import Gemma4
+from tests.fixtures.random_model import random_model
+from tests.fixtures.random_model import small_config
 
 torch.set_num_threads(1)
 
@@ -108,37 +107,36 @@ class Driver:
 @pytest.fixture(scope='session')
 def model() -> Gemma4:
     """Return a random model with two owners of each type and shared layers of both."""
-    config = ModelConfig.from_mapping(
-        {
-            'model_type': 'gemma4_text',
-            'vocab_size': VOCAB,
-            'hidden_size': 64,
-            'intermediate_size': 96,
-            'num_hidden_layers': 6,
-            'num_attention_heads': 4,
-            'num_key_value_heads': 2,
-            'head_dim': 16,
-            'global_head_dim': 32,
-            'hidden_size_per_layer_input': 16,
-            'num_kv_shared_layers': 2,
-            'layer_types': [SLIDING, FULL, SLIDING, FULL, SLIDING, FULL],
-            'sliding_window': WINDOW,
-            'final_logit_softcapping': 30.0,
-            'max_position_embeddings': 4096,
-        }
-    )
-    torch.manual_seed(7)
-    return Gemma4(config).requires_grad_(False)
+    return random_model(small_config(vocab_size=VOCAB, sliding_window=WINDOW))
+
+
+@pytest.fixture(params=['native', 'torch'])
+def runner_name(request: pytest.FixtureRequest) -> str:
+    """Return which runner the engines of `make_driver` have."""
+    return str(request.param)
 
 
 @pytest.fixture
-def make_driver(model: Gemma4) -> Callable[..., Driver]:
+def grid(runner_name: str) -> int:
+    """Return the positions at which that runner resumes prompts."""
+    return 1 if runner_name == 'native' else 64
+
+
+@pytest.fixture
+def make_driver(model: Gemma4, runner_name: str) -> Callable[..., Driver]:
     """Return a maker of engines with a driver; keyword arguments go to EngineConfig."""
 
     def make(clock: Callable[[], float] | None = None, **limits: Any) -> Driver:
-        limits = {'lanes': 3, 'context_tokens': 1024, **limits}
+        limits = {
+            'lanes': 3,
+            'context_tokens': 1024,
+            'native': runner_name == 'native',
+            'num_threads': 1,
+            **limits,
+        }
         config = EngineConfig(**limits)
         engine = Engine(model, config) if clock is None else Engine(model, config, clock=clock)
+        assert engine.runner_identity.split()[0] == runner_name
         return Driver(engine)
 
     return make

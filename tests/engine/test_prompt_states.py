@@ -20,59 +20,72 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import torch
+import pytest
 
 from gemma_node.core import CacheSource
 from gemma_node.core import Generation
-from gemma_node.engine.kv_cache import Snapshot
 from gemma_node.engine.prompt_states import PromptStates
+from gemma_node.engine.runner import Snapshot
 
 IDS = tuple(range(1000))
 
 
-def _save(states: PromptStates, key: str, rows: int, *, is_shared: bool = False) -> None:
-    def copy() -> Snapshot:
-        return Snapshot(rows, rows, (torch.zeros(1),))
+def _states(budget_bytes: int, *, grid: int = 64) -> PromptStates:
+    return PromptStates(budget_bytes, grid=grid, discard=lambda _snapshot: None)
 
-    states.save(key, IDS[:rows], is_shared=is_shared, nbytes=rows, copy=copy)
+
+def _save(
+    states: PromptStates,
+    key: str,
+    rows: int,
+    *,
+    is_shared: bool = False,
+    parts: dict[Any, int] | None = None,
+) -> None:
+    states.save(
+        key,
+        IDS[:rows],
+        is_shared=is_shared,
+        parts={object(): rows} if parts is None else parts,
+        make=lambda parts: Snapshot(rows=rows, parts=parts, payload=None),
+    )
 
 
 def test_the_longest_matching_state_is_found() -> None:
-    states = PromptStates(10_000)
+    states = _states(10_000)
     for rows in (64, 128, 192):
         _save(states, 'a', rows)
     found = states.find('a', (*IDS[:180], 5, 5, 5), 0)
     assert found is not None
-    assert found[1] == 128
-    assert (states.num_hits, states.num_misses) == (1, 0)
+    assert found.snapshot.rows == 128
 
 
 def test_a_state_is_not_found_under_another_key_or_other_tokens() -> None:
-    states = PromptStates(10_000)
+    states = _states(10_000)
     _save(states, 'a', 128)
     assert states.find('b', IDS[:300], 256) is None
     assert states.find('a', (9, *IDS[1:300]), 256) is None
-    assert states.num_misses == 2
 
 
 def test_a_shared_state_serves_everybody_up_to_their_first_cut() -> None:
-    states = PromptStates(10_000)
+    states = _states(10_000)
     _save(states, 'a', 128, is_shared=True)
     assert states.find('b', IDS[:300], 128) is not None
     assert states.find('b', IDS[:300], 64) is None
 
 
-def test_a_prompt_no_longer_than_its_state_resumes_one_tile_earlier() -> None:
-    states = PromptStates(10_000)
+@pytest.mark.parametrize('grid', [1, 64])
+def test_a_prompt_no_longer_than_its_state_resumes_one_line_earlier(grid: int) -> None:
+    states = _states(10_000, grid=grid)
     _save(states, 'a', 128)
-    found = states.find('a', IDS[:128], 0)
-    assert found is not None
-    assert found[1] == 64
+    assert states.find('a', IDS[:128], 0) is not None
+    assert states.resume_line(128, 128) == 128 - grid
+    assert states.resume_line(128, 129) == 128
     assert states.find('a', IDS[:127], 0) is None
 
 
 def test_superseded_goes_first_then_least_recently_used_then_shared() -> None:
-    states = PromptStates(64 + 64 + 128 + 64)
+    states = _states(64 + 64 + 128 + 64)
     _save(states, 'all', 64, is_shared=True)
     _save(states, 'a', 64)
     _save(states, 'a', 128)
@@ -81,7 +94,7 @@ def test_superseded_goes_first_then_least_recently_used_then_shared() -> None:
     assert states.find('b', IDS[:300], 0) is not None
     _save(states, 'c', 64)
     assert states.tokens_by_key() == {'a': 128, 'b': 64, 'c': 64}
-    assert states.find('a', IDS[:300], 0)[1] == 128
+    assert states.find('a', IDS[:300], 0).snapshot.rows == 128
     _save(states, 'd', 64)
     assert states.tokens_by_key() == {'a': 128, 'c': 64, 'd': 64}
     assert states.find('x', IDS[:300], 64) is not None
@@ -90,7 +103,7 @@ def test_superseded_goes_first_then_least_recently_used_then_shared() -> None:
 
 
 def test_a_state_larger_than_the_budget_is_refused_and_nothing_is_evicted() -> None:
-    states = PromptStates(100)
+    states = _states(100)
     _save(states, 'a', 64)
     _save(states, 'b', 128)
     assert states.num_refused == 1
@@ -98,14 +111,14 @@ def test_a_state_larger_than_the_budget_is_refused_and_nothing_is_evicted() -> N
 
 
 def test_the_same_state_is_kept_once() -> None:
-    states = PromptStates(1000)
+    states = _states(1000)
     _save(states, 'a', 64)
     _save(states, 'a', 64)
     assert len(states) == 1
 
 
 def test_forget_drops_a_key_and_leaves_the_shared_ones() -> None:
-    states = PromptStates(1000)
+    states = _states(1000)
     _save(states, 'all', 64, is_shared=True)
     _save(states, 'a', 128)
     _save(states, 'b', 128)
@@ -114,10 +127,41 @@ def test_forget_drops_a_key_and_leaves_the_shared_ones() -> None:
     assert states.find('a', IDS[:300], 64) is not None
 
 
+def test_a_piece_that_states_have_in_common_counts_once() -> None:
+    states = _states(100)
+    _save(states, 'all', 64, is_shared=True, parts={'p': 60})
+    _save(states, 'a', 128, parts={'p': 60, 'q': 30})
+    assert states.nbytes == 90
+    _save(states, 'b', 128, parts={'p': 60, 'r': 30})
+    assert states.tokens_by_key() == {'b': 128}
+    assert states.nbytes == 90
+    states.clear()
+    assert (states.nbytes, len(states)) == (0, 0)
+
+
+def test_a_key_keeps_few_states_that_are_superseded() -> None:
+    states = _states(100_000)
+    for rows in range(100, 120):
+        _save(states, 'a', rows)
+    assert len(states) == 3
+    assert states.tokens_by_key() == {'a': 119}
+
+
+def test_the_state_that_alone_holds_most_is_dropped_when_memory_runs_out() -> None:
+    states = _states(1000)
+    _save(states, 'a', 128, parts={'p': 500, 'q': 10})
+    _save(states, 'b', 128, parts={'p': 500, 'r': 20})
+    assert states.drop_largest()
+    assert states.tokens_by_key() == {'a': 128}
+    assert states.drop_largest()
+    assert not states.drop_largest()
+
+
 def test_robots_share_the_prefix_and_keep_their_own_history(
-    make_driver: Callable[..., Any], tokens: tuple[int, ...]
+    make_driver: Callable[..., Any], tokens: tuple[int, ...], grid: int
 ) -> None:
     driver = make_driver()
+    prefix = 140 // grid * grid
 
     def ask(name: str, key: str, history: tuple[int, ...]) -> Any:
         prompt = tokens[:140] + history + tokens[900:920]
@@ -130,18 +174,22 @@ def test_robots_share_the_prefix_and_keep_their_own_history(
     first = ask('a0', 'a', tokens[300:400])
     assert (first.cache_source, first.cached_tokens) == (CacheSource.COLD, 0)
     other = ask('b0', 'b', tokens[300:400])
-    assert (other.cache_source, other.cached_tokens) == (CacheSource.SHARED_PREFIX, 128)
+    assert (other.cache_source, other.cached_tokens) == (CacheSource.SHARED_PREFIX, prefix)
     again = ask('a1', 'a', tokens[300:430])
-    assert (again.cache_source, again.cached_tokens) == (CacheSource.ROBOT_STATE, 192)
+    assert (again.cache_source, again.cached_tokens) == (
+        CacheSource.ROBOT_STATE,
+        240 // grid * grid,
+    )
     driver.engine.forget('a')
     after = ask('a2', 'a', tokens[300:430])
-    assert (after.cache_source, after.cached_tokens) == (CacheSource.SHARED_PREFIX, 128)
+    assert (after.cache_source, after.cached_tokens) == (CacheSource.SHARED_PREFIX, prefix)
 
 
 def test_robots_that_start_together_prefill_the_shared_prefix_once(
-    make_driver: Callable[..., Any], tokens: tuple[int, ...]
+    make_driver: Callable[..., Any], tokens: tuple[int, ...], grid: int
 ) -> None:
     driver = make_driver()
+    prefix = 200 // grid * grid
     asked = [
         Generation(
             id=f'g{index}',
@@ -153,8 +201,8 @@ def test_robots_that_start_together_prefill_the_shared_prefix_once(
         for index in range(3)
     ]
     results = driver.run(*asked)
-    assert [each.cached_tokens for each in results] == [0, 192, 192]
-    assert driver.engine.stats().prefilled_tokens == 220 + 28 + 28
+    assert [each.cached_tokens for each in results] == [0, prefix, prefix]
+    assert driver.engine.stats().prefilled_tokens == 220 + 2 * (220 - prefix)
 
 
 def test_a_budget_of_nothing_still_serves(
@@ -173,4 +221,4 @@ def test_a_budget_of_nothing_still_serves(
     ]
     results = driver.run(*asked)
     assert [each.cached_tokens for each in results] == [0, 0]
-    assert driver.engine.stats().state_refused == 4
+    assert driver.engine.stats().state_too_large == 4

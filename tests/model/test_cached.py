@@ -24,7 +24,7 @@ import pytest
 import torch
 
 from gemma_node.engine.config import EngineConfig
-from gemma_node.engine.runner import Runner
+from gemma_node.engine.torch_runner import TorchRunner
 from gemma_node.model.cache_shape import slot_counts
 from gemma_node.model.cache_shape import TILE
 from gemma_node.model.weights import load_model
@@ -40,7 +40,7 @@ def _ids(seed: int, vocab_size: int) -> list[int]:
     return torch.randint(0, vocab_size, (PROMPT + STEPS,), generator=generator).tolist()
 
 
-def _run(runner: Runner, ids: list[int]) -> torch.Tensor:
+def _run(runner: TorchRunner, ids: list[int]) -> torch.Tensor:
     """Return logits of the last prompt token and of every step after it."""
     logits = []
     for start in range(0, PROMPT, TILE):
@@ -69,7 +69,8 @@ def test_cached_pass_equals_transformers(make_checkpoint: Callable[..., Any], se
     model = load_model(checkpoint.path)
     ids = _ids(seed, model.config.vocab_size)
     assert slot_counts(model.config, CONTEXT)[True] < PROMPT, 'the ring must wrap in this test'
-    runner = Runner(model, EngineConfig(lanes=1, context_tokens=CONTEXT, compute_dtype='float32'))
+    config = EngineConfig(lanes=1, context_tokens=CONTEXT, compute_dtype='float32')
+    runner = TorchRunner(model, config)
     with torch.inference_mode():
         ours = _run(runner, ids)
         oracle = _oracle(checkpoint.oracle(torch.float32), ids)
@@ -81,7 +82,8 @@ def test_cached_pass_in_bfloat16_stays_near_its_full_pass(
 ) -> None:
     model = load_model(make_checkpoint(1).path)
     ids = _ids(1, model.config.vocab_size)
-    runner = Runner(model, EngineConfig(lanes=1, context_tokens=CONTEXT, compute_dtype='bfloat16'))
+    config = EngineConfig(lanes=1, context_tokens=CONTEXT, compute_dtype='bfloat16')
+    runner = TorchRunner(model, config)
     with torch.inference_mode():
         ours = _run(runner, ids)
         full = model(torch.tensor([ids]))[0, PROMPT - 1 : -1].float()
@@ -92,7 +94,7 @@ def test_cached_pass_in_bfloat16_stays_near_its_full_pass(
 
 def test_shared_layers_have_no_cache(make_checkpoint: Callable[..., Any]) -> None:
     model = load_model(make_checkpoint(0).path)
-    runner = Runner(model, EngineConfig(lanes=1, context_tokens=CONTEXT))
+    runner = TorchRunner(model, EngineConfig(lanes=1, context_tokens=CONTEXT))
     with torch.inference_mode():
         runner.prefill_tile(0, [1] * TILE, 0, None)
     config = model.config

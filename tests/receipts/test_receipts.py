@@ -26,12 +26,13 @@ import pytest
 import torch
 
 from gemma_node.backends.receipt import digest_of
-from gemma_node.engine import kv_cache
+from gemma_node.engine import native_runner
 from gemma_node.errors import CheckpointError
 from gemma_node.errors import ConfigError
 from gemma_node.quant.convert import convert
 from gemma_node.receipts import registry
 from gemma_node.receipts import report
+from gemma_node.receipts.bench import twin
 from gemma_node.receipts.checks import Finding
 from gemma_node.receipts.checks import Mutation
 from gemma_node.receipts.checks import NotRun
@@ -152,12 +153,12 @@ def test_bfloat16_is_held_to_its_own_eager_pass_and_says_what_it_cannot_tell(
 def test_a_wrong_window_in_what_serves_is_found(
     source: Path, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
-    class Wrong(kv_cache.CacheLayout):
-        def __init__(self, config: Any, **fields: Any) -> None:
-            wrong = replace(config, sliding_window=config.sliding_window + step)
-            super().__init__(wrong, **fields)
+    class Wrong(native_runner.NativeModel):
+        def __init__(self, model: Any, **fields: Any) -> None:
+            window = model.config.sliding_window + step
+            super().__init__(twin(model, replace(model.config, sliding_window=window)), **fields)
 
-    monkeypatch.setattr('gemma_node.engine.runner.CacheLayout', Wrong)
+    monkeypatch.setattr(native_runner, 'NativeModel', Wrong)
     receipt = make_receipt(order(source))
     assert receipt['checks']['forced_tokens']['passed'] is False
     assert receipt['checks']['known_faults']['passed'] is False
@@ -167,13 +168,13 @@ def test_a_wrong_window_in_what_serves_is_found(
 def test_a_state_that_is_restored_wrongly_in_what_serves_is_found(
     source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    right = kv_cache.LaneCache.restore
+    right = native_runner.NativeRunner.restore
 
-    def wrong(self: Any, snapshot: Any) -> None:
-        right(self, snapshot)
-        self.keys[0].zero_()
+    def wrong(self: Any, lane: int, snapshot: Any) -> None:
+        right(self, lane, snapshot)
+        self._pools[0].view(int(self._pages[0][lane, 0])).zero_()
 
-    monkeypatch.setattr(kv_cache.LaneCache, 'restore', wrong)
+    monkeypatch.setattr(native_runner.NativeRunner, 'restore', wrong)
     receipt = make_receipt(order(source))
     assert receipt['checks']['edges']['passed'] is False
     assert receipt['checks']['edges']['measured']['different']

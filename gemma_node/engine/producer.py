@@ -1,0 +1,144 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+From logits to tokens: masks, forced tokens, draws, and the check of drafts.
+
+A token is forced where the grammar's mask has exactly one bit; it is taken without logits. A
+draft is taken only where it equals the draw of its position. Knows no lanes and no model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from gemma_node.core import Finish
+from gemma_node.engine.runner import Logits
+from gemma_node.engine.sampler import draw
+from gemma_node.engine.sampler import look
+from gemma_node.engine.sampler import Mask
+from gemma_node.engine.sampler import NotFiniteError
+from gemma_node.engine.sampler import only_id
+from gemma_node.engine.sequence import Sequence
+
+Trace = Callable[[str, int, Logits], None]
+
+
+class Producer:
+    """
+    Adds tokens to sequences and says when they end; engine thread only.
+
+    `trace` is told each row of logits that is drawn from, with its generation's id and the
+    position of the token that it decides.
+    """
+
+    def __init__(self, vocab_size: int) -> None:
+        self.trace: Trace | None = None
+        self.num_generated = 0
+        self.num_forced = 0
+        self.num_drafted = 0
+        self.num_accepted = 0
+        self._vocab_size = vocab_size
+        self._num_words = -(-vocab_size // 32)
+        self._tail = np.array([(1 << (vocab_size % 32)) - 1], np.uint32).view(np.int32)[0]
+
+    def force(self, sequence: Sequence) -> None:
+        """Take what the grammar leaves no choice about; note the mask where there is one."""
+        while sequence.ending is None:
+            sequence.mask = self._mask(sequence)
+            only = None if sequence.mask is None else only_id(sequence.mask)
+            if only is None:
+                return
+            if self._take(sequence, only, 1.0, 1.0):
+                sequence.forced_tokens += 1
+                self.num_forced += 1
+
+    def consume(
+        self, sequence: Sequence, start: int, tokens: tuple[int, ...], logits: Logits
+    ) -> None:
+        """
+        Draw from the logits of rows that ran, as far as their drafts come true.
+
+        :param start: position of tokens[0]
+        :param logits: of the last known token and of each draft after it
+        """
+        known = len(sequence.ids) - start
+        forced = sequence.forced_tokens
+        row = 0
+        while row < len(logits):
+            self._draw(sequence, logits[row])
+            produced = sequence.ids[start + known :]
+            row = len(produced)
+            if sequence.ending is not None or tuple(produced) != tokens[known : known + row]:
+                break
+        right = 0
+        for ours, theirs in zip(sequence.ids[start + known :], tokens[known:], strict=False):
+            if ours != theirs:
+                break
+            right += 1
+        sequence.rows = start + known + right
+        if len(logits) > 1:
+            free = right - (sequence.forced_tokens - forced)
+            sequence.drafted_tokens += max(0, free)
+            self.num_drafted += len(logits) - 1
+            self.num_accepted += right
+            sequence.drafter.learn(accepted=right)
+
+    def score(self, sequence: Sequence, logits: Logits) -> None:
+        """Note how probable each token that was asked about is, and end the sequence."""
+        seen = look(logits, None)
+        if not np.isfinite(seen.total):
+            raise NotFiniteError('the model produced logits that are not finite')
+        ids = sequence.generation.score_ids
+        sequence.scores = tuple(float(logits[each]) - seen.total for each in ids)
+        sequence.ending = (Finish.STOP, -1)
+
+    def _draw(self, sequence: Sequence, logits: Logits) -> None:
+        generation, position = sequence.generation, len(sequence.ids)
+        if self.trace is not None:
+            self.trace(generation.id, position, logits)
+        drawn = draw(logits, sequence.mask, generation, position)
+        self._take(sequence, drawn.token_id, drawn.probability, drawn.mass)
+        self.force(sequence)
+
+    def _take(self, sequence: Sequence, token_id: int, probability: float, mass: float) -> bool:
+        """Add a token, or note that it ends the sequence and return False."""
+        generation = sequence.generation
+        if token_id in generation.stop_ids:
+            sequence.ending = (Finish.STOP, token_id)
+            return False
+        constraint = generation.constraint
+        if constraint is not None and not constraint.accept(token_id):
+            raise ValueError(f'the grammar refuses token {token_id}, which its mask allows')
+        sequence.append(token_id, probability, mass)
+        self.num_generated += 1
+        if sequence.num_produced >= generation.max_tokens:
+            sequence.ending = (Finish.LENGTH, -1)
+        return True
+
+    def _mask(self, sequence: Sequence) -> Mask | None:
+        """Return the bits the constraint allows next; None without one."""
+        constraint = sequence.generation.constraint
+        if constraint is None:
+            return None
+        mask: Mask | None = sequence.mask
+        if mask is None:
+            mask = np.empty(self._num_words, np.int32)
+        mask.fill(0)
+        constraint.fill_bitmask(mask)
+        if self._vocab_size % 32:
+            mask[-1] &= self._tail
+        return mask
