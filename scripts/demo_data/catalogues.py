@@ -272,10 +272,12 @@ def _tool(rng: random.Random, skill: Skill, style: _NameStyle, *, strange: float
             continue
         is_inner = bool(nest) and (not skill.nest or arg.key in skill.nested)
         home, wanted = (inside, inner_required) if is_inner else (properties, required)
-        key = arg.names[0] if rng.random() > strange else rng.choice(arg.names)
+        schema, number, choices = _argument(rng, arg, strange, spaces)
+        names = _fitting(arg, number)
+        key = names[0] if rng.random() > strange else rng.choice(names)
         if key in home or key == nest:
             key = f'{arg.key}_{len(home)}'
-        schema, slot = _argument(rng, arg, strange, spaces, (nest, key) if is_inner else (key,))
+        slot = Slot((nest, key) if is_inner else (key,), number, choices)
         home[key] = schema
         slots[arg.key] = slot
         if not arg.optional:
@@ -303,7 +305,16 @@ def _reworded(rng: random.Random, about: str, strange: float) -> str:
                        f'{bare}. Blocks until it is finished.', f'Tool: {lower}.'))
 
 
-def _argument(rng: random.Random, arg: Arg, strange: float, spaces: str, path: tuple[str, ...]) -> tuple[dict[str, Any], Slot]:
+def _fitting(arg: Arg, number: Declared | None) -> tuple[str, ...]:
+    """Return the names of an argument that do not tell another unit than the declared one."""
+    if number is None or number.unit == arg.unit:
+        return arg.names
+    return tuple(n for n in arg.names if not _UNIT_WORDS.search(n.replace('_', ' '))) or ('amount', 'value')
+
+
+def _argument(
+    rng: random.Random, arg: Arg, strange: float, spaces: str
+) -> tuple[dict[str, Any], Declared | None, dict[str, tuple[str, ...]]]:
     abouts = arg.descriptions if rng.random() < strange or len(arg.descriptions) == 1 else arg.descriptions[:1]
     if arg.kind in ('number', 'integer'):
         declared = _declared(rng, arg, strange)
@@ -313,13 +324,13 @@ def _argument(rng: random.Random, arg: Arg, strange: float, spaces: str, path: t
         kind = 'integer' if declared.is_integer else 'number'
         text = quantities.describe(rng, expand(rng, rng.choice(abouts)), declared, strange)
         low, high = (int(v) if v == int(v) else v for v in (declared.low, declared.high))
-        return {'type': kind, 'description': text, 'minimum': low, 'maximum': high}, Slot(path, declared)
+        return {'type': kind, 'description': text, 'minimum': low, 'maximum': high}, declared, {}
     about = expand(rng, rng.choice(abouts))
     if arg.kind == 'boolean':
-        return {'type': 'boolean', 'description': about}, Slot(path)
+        return {'type': 'boolean', 'description': about}, None, {}
     if arg.kind in ('xy', 'numbers'):
         declared = Declared(arg.unit or 'm', arg.low, arg.high)
-        return {'type': 'array', 'description': about, 'items': {'type': 'number'}, 'minItems': 2, 'maxItems': 2 if arg.kind == 'xy' else 6}, Slot(path, declared)
+        return {'type': 'array', 'description': about, 'items': {'type': 'number'}, 'minItems': 2, 'maxItems': 2 if arg.kind == 'xy' else 6}, declared, {}
     choices = _choices(rng, arg, spaces)
     schema: dict[str, Any] = {'type': 'string', 'description': about}
     if choices:
@@ -327,7 +338,7 @@ def _argument(rng: random.Random, arg: Arg, strange: float, spaces: str, path: t
     if arg.kind in ('places', 'objects'):
         about = schema.pop('description')
         schema = {'type': 'array', 'description': about, 'items': schema, 'minItems': 1, 'maxItems': 6}
-    return schema, Slot(path, None, choices)
+    return schema, None, choices
 
 
 def _without_unit(about: str) -> str:

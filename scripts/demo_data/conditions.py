@@ -154,7 +154,7 @@ def draw_condition(rng: random.Random, state: State) -> Condition | None:
         other = value if value is not None and rng.random() < 0.5 else rng.choice(robots.MODES)
         return Condition('mode', rng.choice(('=', '=', '!=')), other, fact.name)
     if fact.kind == 'seen':
-        names = [d['name'] for d in value or () if len(d['name']) < 40]
+        names = [d['name'] for d in value or () if d['name'] not in state.injected]
         thing = rng.choice(names) if names and rng.random() < 0.5 else values.thing(rng)
         if any(thing != n and (thing in n or n in thing) for n in names) or (thing in names) != (names.count(thing) == 1):
             return None

@@ -235,7 +235,8 @@ def relative(m: CaseMaker) -> Case | None:
     reached = motion.reach(fact.value, move)
     if reached is None:
         return None
-    return _to_point(m, tool, sentence, state, reached, 'relative')
+    case = _to_point(m, tool, sentence, state, reached, 'relative')
+    return None if case is not None and case.kind == 'out_of_range' and rng.random() < 0.85 else case
 
 
 def _with_pose(m: CaseMaker, state: State) -> Any:
@@ -279,7 +280,7 @@ def approach(m: CaseMaker) -> Case | None:
         return None
     state = m.state()
     seen = state.value('seen')
-    names = [d['name'] for d in seen or () if len(d['name']) < 40]
+    names = [d['name'] for d in seen or () if d['name'] not in state.injected]
     if not names:
         return None
     name = rng.choice(names)
@@ -302,7 +303,7 @@ def seen(m: CaseMaker) -> Case | None:
         return None
     state = m.state()
     found = state.value('seen')
-    if not found or len(found[0]['name']) > 40:
+    if not found or found[0]['name'] in state.injected:
         return None
     arguments: dict[str, Any] = {}
     put(arguments, tool.slots['object'].path, found[0]['name'])

@@ -148,7 +148,8 @@ def follow_up(m: CaseMaker) -> Case | None:
         answer = no_action(f'{name} was canceled.')
     elif roll < 0.42:
         turns[-1] = replace(turns[-1], result='')
-        answer = no_action(f'{name} is still running.')
+        asked = rng.choice(('What should the robot do now?', 'What next?', 'What now?', 'And now?', 'Anything to do?'))
+        return Case('follow_up', asked, no_action(f'{name} is still running.'), turns[-8:], is_bound=True)
     return Case('follow_up', follow_up_text(m), answer, turns[-8:], is_bound=True)
 
 
