@@ -71,11 +71,12 @@ class Answer:
 
 @dataclass(frozen=True)
 class Turn:
-    """A finished turn: the request, the answer, and the results that its calls have by now."""
+    """A finished turn: the request, the answer, and the result of its call, or `results` of several."""
 
     text: str
     answer: Answer
     result: str = ''
+    results: tuple[str, ...] = ()
 
 
 @dataclass
@@ -163,6 +164,8 @@ class CaseMaker:
         state = StateMaker(self.rng, is_demo=is_demo, trouble=trouble, faults=faults, tools=self.names).draw(most)
         for rule in self.book.rules:
             rule.prepare(self.rng, state, breaks)
+        if self.book.rules and self.rng.random() < 0.5:
+            self.rng.shuffle(state.observations)
         return state
 
     def wish(self, tool: Tool | None = None, *, imperative: bool = False, quote: bool = False) -> Wish | None:

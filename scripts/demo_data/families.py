@@ -33,7 +33,7 @@ FAMILIES: tuple[tuple[float, Maker], ...] = (
     (2.5, refusals.stop), (2.5, refusals.chat), (1.7, refusals.forbidden), (2.6, refusals.unclear), (4.5, refusals.unknown_choice), (5.5, refusals.unavailable),
     (3.5, refusals.out_of_range), (4, refusals.overweight), (4, refusals.limited), (4, refusals.demanded),
     (6, states.decide), (2.5, states.decide_elsewhere), (10, states.question), (1.3, states.unanswerable), (0.7, states.reading_aloud),
-    (7, turns.follow_up), (3, turns.after_failure), (2, turns.again), (2.2, turns.changed_mind), (1.2, turns.changed_number),
+    (7, turns.follow_up), (0.8, turns.late_result), (2.5, turns.after_several), (3, turns.after_failure), (2, turns.again), (2.2, turns.changed_mind), (1.2, turns.changed_number),
 )
 
 

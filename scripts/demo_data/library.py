@@ -163,7 +163,7 @@ def draw_skills(rng: random.Random, count: int, *, composed: float, start: list[
         if len(chosen) >= count:
             break
         if rng.random() < composed:
-            skill = _related(rng, chosen) or procedural.draw_skill(rng)
+            skill = related(rng, chosen) or procedural.draw_skill(rng)
         elif chosen and chosen[-1].opposite and rng.random() < 0.6:
             opposite = skills().get(rng.choice(chosen[-1].opposite))
             skill = opposite or rng.choice(pool)
@@ -174,7 +174,7 @@ def draw_skills(rng: random.Random, count: int, *, composed: float, start: list[
     return chosen
 
 
-def _related(rng: random.Random, chosen: list[Skill]) -> Skill | None:
+def related(rng: random.Random, chosen: list[Skill]) -> Skill | None:
     """Compose a skill that is easily confused with one chosen: other deed, or other thing."""
     made = [s for s in chosen if s.key.startswith('p:') and _is_fixed(s) and s.key.split(':')[1].isdigit()]
     if not made or rng.random() < 0.55:

@@ -38,6 +38,7 @@ from demo_data.cases import refuse
 from demo_data.cases import STOP_CALL
 from demo_data.catalogues import Slot
 from demo_data.catalogues import Tool
+from demo_data.library import related
 from demo_data.library import skills
 from demo_data.motion import RELATIVE
 from demo_data.phrases import expand
@@ -149,7 +150,10 @@ def unavailable(m: CaseMaker) -> Case | None:
     """A wish that no tool of the catalogue can serve."""
     rng = m.rng
     roll = rng.random()
-    if roll < 0.5:
+    close = related(rng, [t.skill for t in m.book.tools]) if rng.random() < 0.4 else None
+    if close is not None:
+        skill = close
+    elif roll < 0.5:
         skill = rng.choice(tuple(skills().values()))
     elif roll < 0.75:
         skill = draw_skill(rng)
@@ -162,14 +166,14 @@ def unavailable(m: CaseMaker) -> Case | None:
         if _sounds_like_a_tool(m, said.plain):
             return None
         return Case('unavailable', m.say(said), ask(NO_TOOL))
-    if not skill.says or not m.book.may_miss(skill) or _overlaps(m, skill):
+    if not skill.says or not m.book.may_miss(skill) or (close is None and _overlaps(m, skill)):
         return None
     choices = [t for t in skill.says if not t.startswith('!')]
     if not choices:
         return None
     template = expand(rng, rng.choice(choices))
     first = next(iter(re.findall('[a-z]+', template.lower())), '')
-    if any(first in _content(f'{t.declaration.description} {t.name.replace("_", " ")} {" ".join(t.skill.says)}') for t in m.book.tools):
+    if close is None and any(first in _content(f'{t.declaration.description} {t.name.replace("_", " ")} {" ".join(t.skill.says)}') for t in m.book.tools):
         return None
     filled = dict(speech.fillers(rng))
     for arg in skill.args:

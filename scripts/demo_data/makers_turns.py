@@ -34,6 +34,7 @@ from demo_data.cases import DONE
 from demo_data.cases import no_action
 from demo_data.cases import Turn
 from demo_data.makers_calls import command
+from demo_data.makers_calls import several
 from demo_data.makers_calls import steps
 from demo_data.makers_refusals import chat
 from demo_data.makers_refusals import forbidden
@@ -151,6 +152,39 @@ def follow_up(m: CaseMaker) -> Case | None:
         asked = rng.choice(('What should the robot do now?', 'What next?', 'What now?', 'And now?', 'Anything to do?'))
         return Case('follow_up', asked, no_action(f'{name} is still running.'), turns[-8:], is_bound=True)
     return Case('follow_up', follow_up_text(m), answer, turns[-8:], is_bound=True)
+
+
+def late_result(m: CaseMaker) -> Case | None:
+    """A result that comes after another turn: the runtime writes it before the request."""
+    rng = m.rng
+    step, between = one_step(m), question(m)
+    if step is None or between is None:
+        return None
+    name = step[1][0][0]
+    turns = [Turn(step[0], Answer(tuple(step[1]))), Turn(between.text, between.answer)]
+    result, why = failure(m)
+    answer = ask(f'{name} failed{why}. What should I do?')
+    if rng.random() < 0.5:
+        result, answer = success(m, step[1][0]), no_action(DONE)
+    return Case('follow_up', f'Result of {name}: {result}\n{follow_up_text(m)}', answer, turns, is_bound=True)
+
+
+def after_several(m: CaseMaker) -> Case | None:
+    """What follows from the results of several calls: all worked, or one of them failed."""
+    rng = m.rng
+    case = several(m)
+    if case is None:
+        return None
+    calls = case.answer.calls
+    results = [success(m, c) for c in calls]
+    answer = no_action(DONE)
+    if rng.random() < 0.5:
+        at = rng.randrange(len(calls))
+        results[at], why = failure(m)
+        answer = ask(f'{calls[at][0]} failed{why}. What should I do?')
+    turns = history(m, rng.choice((0, 0, 1)))
+    turns.append(Turn(case.text, case.answer, results=tuple(results)))
+    return Case('follow_up', follow_up_text(m), answer, turns, is_bound=True)
 
 
 def after_failure(m: CaseMaker) -> Case | None:

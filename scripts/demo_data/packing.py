@@ -132,9 +132,10 @@ def encode_case(
         request = _request(settings, turn.text, results)
         ids, calls = _output(writer, turn, number)
         conversation.commit(request, ids[:-1], calls)
+        told = turn.results or (turn.result,) * len(calls)
         results = tuple(
-            ToolResult(call_id=call.id, name=call.name, text=turn.result)
-            for call in calls if turn.result)
+            ToolResult(call_id=call.id, name=call.name, text=text)
+            for call, text in zip(calls, told, strict=True) if text)
     request = _request(settings, case.text, results)
     observations = case.state.observations if case.state is not None else ()
     prompt = conversation.build(request, observations)

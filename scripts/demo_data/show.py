@@ -59,7 +59,7 @@ def case_text(case: Case, *, brief: bool = False) -> str:
     if not brief:
         for turn in case.turns:
             lines += [f'   user: {turn.text}', f'   model: {answer_text(turn.answer)}']
-            lines += [f'   result: {turn.result}'] if turn.result else []
+            lines += [f'   result: {text}' for text in (turn.result, *turn.results) if text]
         if case.state is not None:
             lines += ['   ' + line for line in render_block(case.state.observations).text.split('\n')]
     return '\n'.join([*lines, f'   USER {case.text}', f'   -> {answer_text(case.answer)}'])
