@@ -216,8 +216,8 @@ def again(m: CaseMaker) -> Case | None:
     last = turns[-1].answer.calls[0]
     if not turns[-1].result:
         turns[-1] = replace(turns[-1], result=success(m, last))
-    if rng.random() < 0.25:
-        turns.append(Turn(follow_up_text(m), no_action(DONE)))
+        if rng.random() < 0.6:
+            turns.append(Turn(follow_up_text(m), no_action(DONE)))
     return Case('again', m.free(rng.choice(dialogue.AGAIN)), call(last), turns, is_bound=True)
 
 

@@ -35,8 +35,8 @@ _ORDERS = (
 )
 _WISHED = ('When {c}, {w}.', 'If {c}, {w}.', 'Whenever {c}, {w}.', 'As soon as {c}, {w}.', 'Standing order: if {c}, {w}.')
 _IDENTITY = (
-    'You decide for {robot}.', 'You are {robot}, a {kind} robot.', 'You control a {kind} robot called {robot}.', 'You are the controller of a {kind}.', 'You run the {kind} {robot}.',
-    'Decide what the {kind} does.', 'This is {robot}, a {kind}.', 'You operate {robot}.',
+    'You decide for {robot}.', 'You are {robot}, a {kind} robot.', 'You control a {kind} robot called {robot}.', 'You are the controller of a {kind} robot.', 'You run the {kind} robot {robot}.',
+    'Decide what the {kind} robot does.', 'This is {robot}, a {kind} robot.', 'You operate {robot}.',
 )
 _KINDS = ('warehouse', 'service', 'hospital', 'farm', 'delivery', 'cleaning', 'inspection', 'kitchen', 'laboratory', 'museum', 'garden', 'harbour', 'rescue', 'greenhouse', 'library', 'mobile manipulation')
 _MANNERS = (
