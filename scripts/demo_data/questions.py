@@ -27,6 +27,7 @@ from demo_data.catalogues import Book
 from demo_data.observations import Fact
 from demo_data.observations import State
 from gemma_node.core import InputState
+from gemma_node.text.render_values import fixed
 
 Asked = tuple[str, dict[str, str], str]
 UNKNOWN = 'I do not know that.'
@@ -71,7 +72,7 @@ _CAN = ('do you have a tool {tool}?', 'is there a tool called {tool}?')
 
 
 def _two(value: float) -> str:
-    return f'{value:.2f}'
+    return fixed(value)
 
 
 def ask_state(rng: random.Random, state: State, book: Book) -> Asked | None:
