@@ -150,14 +150,14 @@ def _read_rule(node: YamlNode, target: Target) -> ArgumentRule:
     is_kept = is_yaw and 'default' in entries and entries['default'].value == 'keep'
     has_default = 'default' in entries and not is_kept
     default = _read_default(entries['default'], schema) if has_default else None
+    is_optional = 'optional' in entries and entries['optional'].boolean()
     rule = ArgumentRule(
         path=target.path, name=name, schema=schema,
         field_type='' if is_yaw else target.base_type, unit=unit,
         gain=_read_gain(node, entries, unit, is_yaw, schema), is_yaw=is_yaw,
         choices=choices if isinstance(choices, Mapping) else None,
         has_default=has_default, default=default, is_kept=is_kept, shape=shape,
-        is_optional=has_default or is_kept
-        or ('optional' in entries and entries['optional'].boolean()),
+        is_optional=has_default or is_kept or is_optional,
     )
     _check_values(node, rule)
     return rule

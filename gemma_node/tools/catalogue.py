@@ -32,6 +32,7 @@ import hashlib
 import json
 from pathlib import Path
 import re
+from typing import Any
 
 from gemma_node.core import CallKind
 from gemma_node.core import Mode
@@ -145,6 +146,7 @@ def load_catalogue(path: Path | str, interfaces: InterfaceSource | None = None) 
     if entries['version'].integer(minimum=0, maximum=1 << 30) != FILE_VERSION:
         raise entries['version'].error(f'must be {FILE_VERSION}')
     defaults = entries['defaults'].mapping(DEFAULT_KEYS) if 'defaults' in entries else {}
+    _read_policy(defaults)
     resources = entries['resources'].texts() if 'resources' in entries else ()
     tools = [
         _read_tool(node, name, defaults, resources, interfaces)
@@ -230,11 +232,10 @@ def _read_tool(
         _checked_after((declaration,))
     except GrammarError as error:
         raise node.error(str(error)) from error
-    settings = {**defaults, **entries}
-    timeout_s = seconds(settings, 'timeout', 60.0)
-    if stream is not None and longest(stream) >= timeout_s:
-        raise entries['stream'].error(
-            f'lasts up to {longest(stream):g} s, but the timeout is {timeout_s:g} s')
+    policy = _read_policy({**defaults, **entries})
+    if stream is not None and longest(stream) >= policy['timeout_s']:
+        raise entries['stream'].error(f'lasts up to {longest(stream):g} s, but the timeout is '
+                                      f'{policy["timeout_s"]:g} s')
     return ToolSpec(
         name=name,
         description=declaration.description,
@@ -243,15 +244,8 @@ def _read_tool(
         interface_type=interface_type,
         interface_name=_read_interface_name(entries['name']),
         arguments=arguments,
-        mode=Mode[_choice(settings, 'mode', MODES).upper()],
-        approval_timeout_s=seconds(settings, 'approval_timeout', 20.0),
         resources=_read_resources(entries.get('resources'), resources),
-        on_busy=_choice(settings, 'on_busy', ON_BUSY),
-        on_taken_over=_choice(settings, 'on_taken_over', ON_TAKEN_OVER),
-        timeout_s=timeout_s,
-        cancel_timeout_s=seconds(settings, 'cancel_timeout', 3.0),
-        rate_limit_hz=_not_negative(settings, 'rate_limit'),
-        cooldown_s=_not_negative(settings, 'cooldown'),
+        **policy,
         idempotent='idempotent' in entries and entries['idempotent'].boolean(),
         requires=read_requires(entries.get('requires')),
         inside=read_inside(entries.get('inside'), declaration),
@@ -260,6 +254,20 @@ def _read_tool(
         examples=read_examples(entries.get('examples'), declaration),
         stream=stream,
     )
+
+
+def _read_policy(entries: Mapping[str, YamlNode]) -> dict[str, Any]:
+    """Read what `defaults` may hold as well; what is missing gets the default of the format."""
+    return {
+        'mode': Mode[_choice(entries, 'mode', MODES).upper()],
+        'approval_timeout_s': seconds(entries, 'approval_timeout', 20.0),
+        'on_busy': _choice(entries, 'on_busy', ON_BUSY),
+        'on_taken_over': _choice(entries, 'on_taken_over', ON_TAKEN_OVER),
+        'timeout_s': seconds(entries, 'timeout', 60.0),
+        'cancel_timeout_s': seconds(entries, 'cancel_timeout', 3.0),
+        'rate_limit_hz': _not_negative(entries, 'rate_limit'),
+        'cooldown_s': _not_negative(entries, 'cooldown'),
+    }
 
 
 def _read_kind(node: YamlNode, entries: Mapping[str, YamlNode]) -> tuple[CallKind, str]:
