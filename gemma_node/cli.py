@@ -43,6 +43,7 @@ from rich.table import Table
 from gemma_node.cli_eval import add_eval
 from gemma_node.cli_receipts import add_receipts
 from gemma_node.cli_schema import add_schema
+from gemma_node.cli_tools import add_tools
 from gemma_node.errors import ConfigError
 from gemma_node.errors import GemmaNodeError
 from gemma_node.ros_env import prepare_ros
@@ -130,6 +131,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_replay(verbs)
     _add_ask(verbs)
     add_schema(verbs)
+    add_tools(verbs)
     add_eval(verbs)
     return parser
 

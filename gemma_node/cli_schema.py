@@ -85,7 +85,7 @@ def interface_schema(
     from gemma_node.tools.interface_schema import document
     from gemma_node.tools.interface_schema import shape_of
 
-    return document(shape_of(_source(origin), interface_type, part))
+    return document(shape_of(source_of(origin), interface_type, part))
 
 
 def overlay_schema(
@@ -97,7 +97,7 @@ def overlay_schema(
     from gemma_node.tools.interface_schema import DIALECT
     from gemma_node.tools.yaml_reader import read_yaml
 
-    source = _source(origin)
+    source = source_of(origin)
     source.required(interface_type)
     root = read_yaml(overlay)
     entries = root.mapping()
@@ -126,7 +126,8 @@ def _tool_of(tools: YamlNode, interface_type: str, name: str) -> YamlNode:
     return next(iter(found.values()))
 
 
-def _source(origin: Path | None) -> InterfaceSource:
+def source_of(origin: Path | None) -> InterfaceSource:
+    """Return the interfaces installed, or those of a folder or recording first."""
     from gemma_node.tools.interface_schema import InterfaceSource
 
     if origin is None:

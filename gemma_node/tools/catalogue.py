@@ -137,6 +137,16 @@ class Catalogue:
 
 def load_catalogue(path: Path | str, interfaces: InterfaceSource | None = None) -> Catalogue:
     """Read and check a tools file; `interfaces` None = those installed."""
+    catalogue, problems = check_catalogue(path, interfaces)
+    for problem in problems.values():
+        raise problem
+    return catalogue
+
+
+def check_catalogue(
+    path: Path | str, interfaces: InterfaceSource | None = None,
+) -> tuple[Catalogue, dict[str, ConfigError]]:
+    """Return the tools that can be used, and what is wrong with each of the others by name."""
     interfaces = InterfaceSource.installed() if interfaces is None else interfaces
     root = read_yaml(path)
     entries = root.mapping(FILE_KEYS)
@@ -148,14 +158,17 @@ def load_catalogue(path: Path | str, interfaces: InterfaceSource | None = None) 
     defaults = entries['defaults'].mapping(DEFAULT_KEYS) if 'defaults' in entries else {}
     _read_policy(defaults)
     resources = entries['resources'].texts() if 'resources' in entries else ()
-    tools = [
-        _read_tool(node, name, defaults, resources, interfaces)
-        for name, node in entries['tools'].mapping().items()
-    ]
+    tools: list[ToolSpec] = []
+    problems: dict[str, ConfigError] = {}
+    for name, node in entries['tools'].mapping().items():
+        try:
+            tools.append(_read_tool(node, name, defaults, resources, interfaces))
+        except ConfigError as error:
+            problems[name] = error
     tools += _read_builtins(entries.get('builtins'))
     return Catalogue(
         tools=tuple(tools), resources=resources, digest=_digest_of(resources, tools),
-        warnings=tuple(_warnings(tools, interfaces)))
+        warnings=tuple(_warnings(tools, interfaces))), problems
 
 
 def _warnings(tools: Sequence[ToolSpec], interfaces: InterfaceSource) -> Iterator[str]:

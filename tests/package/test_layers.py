@@ -28,8 +28,8 @@ LEAVES = ('core', 'errors')
 # What a process without tokenizer and model may use.
 OUTSIDE = (
     *LEAVES, 'ros_env', 'policy', 'worker.client', 'worker.frames', 'tools.catalogue',
-    'tools.overlay', 'tools.interface_schema', 'tools.keep', 'tools.spec', 'tools.stream',
-    'tools.yaml_reader', 'text.render', 'text.render_template',
+    'tools.draft', 'tools.overlay', 'tools.interface_schema', 'tools.keep', 'tools.spec',
+    'tools.stream', 'tools.yaml_reader', 'text.render', 'text.render_template',
 )  # fmt: skip
 # part -> the parts that it may import besides itself; the longest key that fits a module counts.
 MAY_IMPORT = {
@@ -62,7 +62,9 @@ MAY_IMPORT = {
     'demo': OUTSIDE,
     # The commands (cli.py, cli_*.py) start everything else; nothing starts them.
     'cli': (
-        *OUTSIDE, 'tools.arguments', 'demo', 'evaluation', 'receipts', 'replay', 'ros',
+        # check shows a prompt and a grammar as the worker would make them.
+        *OUTSIDE, 'decision.prompt', 'text', 'tools', 'demo', 'evaluation',
+        'receipts', 'replay', 'ros',
         'quant.convert',
         # inspect judges config and files of a checkpoint as the worker would, without torch.
         'model.config', 'model.files', 'model.header',

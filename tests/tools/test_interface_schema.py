@@ -266,6 +266,24 @@ def test_empty_message_takes_no_argument(tmp_path):
     assert (schema['properties'], schema['required']) == ({}, [])
 
 
+def test_comment_above_an_empty_line_is_the_messages_not_the_next_fields(tmp_path):
+    source = _source(tmp_path, A="""\
+# A vector.
+
+# It has no place.
+
+float64 x
+# Upwards.
+float64 y
+
+float64 z   # Depth. [m]
+""")
+    properties = document(shape_of(source, 'odd_pkg/msg/A'))['properties']
+    assert 'description' not in properties['x']
+    assert properties['y']['description'] == 'Upwards.'
+    assert properties['z']['description'] == 'Depth. (m)'
+
+
 def test_comments_lose_control_characters_licences_and_length_but_no_other_text(tmp_path):
     source = _source(tmp_path, A=f"""\
 # Copyright 2001 Somebody. Licensed under a licence.

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from dataclasses import replace
 import io
+from itertools import pairwise
 import re
 from typing import Any
 
@@ -124,7 +125,10 @@ def _split(text: str) -> list[str]:
 
 
 def _section(spec: Any, text: str) -> Section:
+    apart = _set_apart(text)
     fields = {parsed.name: _field(parsed) for parsed in spec.fields}
+    fields = {name: replace(field, comment='') if name in apart else field
+              for name, field in fields.items()}
     constants = {constant.name: constant.value for constant in spec.constants}
     found = enumerations(
         {name: field.base_type for name, field in fields.items() if not field.is_array},
@@ -156,6 +160,17 @@ def _field(parsed: Any) -> Field:
         has_default=parsed.default_value is not None,
         default=parsed.default_value,
     )
+
+
+def _set_apart(text: str) -> set[str]:
+    """
+    Return the fields after an empty line that have no comment in their own line.
+
+    The parser gives them the comment above the empty line, which speaks of the whole message.
+    """
+    lines = text.replace('\t', ' ').splitlines()
+    return {name for above, line in pairwise(lines) if not above.strip() and '#' not in line
+            for name in _order(line)}
 
 
 def _order(text: str) -> list[str]:
