@@ -38,3 +38,9 @@ def test_the_yaml_of_the_readme_loads(tmp_path):
     catalogue = load_catalogue(tmp_path / 'tools.yaml')
     assert [robot.name for robot in settings.robots] == ['r1']
     assert catalogue.tools[0].name == 'go_to'
+
+
+def test_tools_page_is_the_schema_that_files_are_checked_with():
+    names = runpy.run_path(str(ROOT / 'scripts' / 'tools_docs.py'))
+    page = (ROOT / 'docs' / 'tools.md').read_text(encoding='utf-8')
+    assert page == names['document'](), 'run scripts/tools_docs.py'
