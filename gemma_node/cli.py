@@ -26,10 +26,8 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from contextlib import contextmanager
 import io
-import json
 import os
 from pathlib import Path
-import re
 import signal
 import sys
 from types import FrameType
@@ -44,6 +42,10 @@ from gemma_node.cli_eval import add_eval
 from gemma_node.cli_receipts import add_receipts
 from gemma_node.cli_schema import add_schema
 from gemma_node.cli_tools import add_tools
+from gemma_node.cli_values import positive_seconds
+from gemma_node.cli_values import print_json
+from gemma_node.cli_values import ros_name
+from gemma_node.cli_values import utf8_text
 from gemma_node.errors import ConfigError
 from gemma_node.errors import GemmaNodeError
 from gemma_node.ros_env import prepare_ros
@@ -205,7 +207,7 @@ def _add_demo(verbs: Any) -> None:
         help='two simulated robots, the node and an operator; ends by itself',
         description='Run the demo: simulated robots, the node, an operator, and a summary.',
     )
-    verb.add_argument('--say', type=_text, metavar='TEXT', help='say this one sentence instead')
+    verb.add_argument('--say', type=utf8_text, metavar='TEXT', help='say this sentence instead')
     verb.add_argument('--robot', default='r1', help='the robot that --say speaks to')
     verb.add_argument('--model', default='', metavar='FOLDER', help='a checkpoint of your own')
     verb.set_defaults(verb=_demo)
@@ -241,7 +243,7 @@ def _doctor(arguments: argparse.Namespace, console: Console) -> int:
 
     checks = run_checks(arguments.model)
     if arguments.json:
-        _print_json(console, as_report(checks))
+        print_json(console, as_report(checks))
     else:
         table = Table('', 'what', box=None)
         table.add_column('found', overflow='fold')
@@ -277,7 +279,7 @@ def _inspect(arguments: argparse.Namespace, console: Console) -> int:
 
     facts = inspect_checkpoint(arguments.checkpoint)
     if arguments.json:
-        _print_json(console, facts)
+        print_json(console, facts)
         return 0
     table = Table(box=None, show_header=False)
     table.add_column()
@@ -325,7 +327,7 @@ def _convert(arguments: argparse.Namespace, console: Console) -> int:
         rounding=arguments.rounding,
     )
     if arguments.json:
-        _print_json(console, report)
+        print_json(console, report)
         return 0
     console.print(
         f'{report["quantised"]} of {report["matrices"]} matrices quantised, '
@@ -379,14 +381,14 @@ def _add_ask(verbs: Any) -> None:
         description='Publish one DecisionRequest and print the Decision that answers it.',
     )
     verb.add_argument(
-        'robot', type=_text, metavar='ROBOT', help="name of the robot; '' if there is one"
+        'robot', type=utf8_text, metavar='ROBOT', help="name of the robot; '' if there is one"
     )
-    verb.add_argument('text', type=_text, metavar='TEXT', help='the question or order')
+    verb.add_argument('text', type=utf8_text, metavar='TEXT', help='the question or order')
     verb.add_argument(
-        '--node', type=_node_name, default='/gemma_node', help='full name of the node'
+        '--node', type=ros_name, default='/gemma_node', help='full name of the node'
     )
     verb.add_argument(
-        '--timeout', type=_seconds, default=30.0, metavar='S', help='seconds to wait (30)'
+        '--timeout', type=positive_seconds, default=30.0, metavar='S', help='seconds to wait (30)'
     )
     verb.add_argument('--json', action='store_true', help='print JSON')
     verb.set_defaults(verb=_ask)
@@ -400,7 +402,7 @@ def _ask(arguments: argparse.Namespace, console: Console) -> int:
         arguments.robot, arguments.text, node=arguments.node, timeout_s=arguments.timeout
     )
     if arguments.json:
-        _print_json(console, decision)
+        print_json(console, decision)
     else:
         console.print(_decision_text(decision), highlight=False, markup=False, soft_wrap=True)
     return 0 if decision['error_code'] == 'NONE' else 1
@@ -416,36 +418,6 @@ def _decision_text(decision: dict[str, Any]) -> str:
         lines.append(f'  calls {call["name"]} {call["arguments"]}: {call["verdict"]}')
         lines += [f'    {sentence}' for sentence in call['violations']]
     return '\n'.join(lines)
-
-
-def _text(text: str) -> str:
-    """Refuse what the shell passed on as bytes that are no text: no message can carry it."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise argparse.ArgumentTypeError(f'must be UTF-8 text, got {text[:80]!r}') from None
-    return text
-
-
-def _node_name(text: str) -> str:
-    if not re.fullmatch(r'/?([A-Za-z_][A-Za-z0-9_]*/)*[A-Za-z_][A-Za-z0-9_]*', text):
-        raise argparse.ArgumentTypeError(f'must be a ROS name such as /gemma_node, got {text!r}')
-    return text
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0.0 < seconds < 1e6:
-        raise argparse.ArgumentTypeError(f'must be seconds above 0, got {text!r}')
-    return seconds
-
-
-def _print_json(console: Console, value: Any) -> None:
-    text = json.dumps(value, allow_nan=False, indent=2)
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 if __name__ == '__main__':

@@ -11,6 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+
 """
 The verb `tools`: draft a tools file from what runs, and show what becomes of one.
 
@@ -30,6 +31,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from gemma_node.cli_values import positive_seconds
 from gemma_node.errors import ConfigError
 from gemma_node.errors import GemmaNodeError
 from gemma_node.errors import RequestError
@@ -56,7 +58,7 @@ def add_tools(verbs: Any) -> None:
         'velocity topics. It loads as it is, in shadow mode.')
     init.add_argument('--robot', required=True, metavar='NAMESPACE', help='such as r1')
     init.add_argument('--out', type=Path, metavar='FILE', help='a new file (default: print it)')
-    init.add_argument('--timeout', type=float, default=3.0, metavar='S',
+    init.add_argument('--timeout', type=positive_seconds, default=3.0, metavar='S',
                       help='longest look at the graph (3)')
     init.set_defaults(verb=_init)
     check = parts.add_parser(
@@ -74,8 +76,6 @@ def add_tools(verbs: Any) -> None:
 
 
 def _init(arguments: argparse.Namespace, console: Console) -> int:
-    if not 0.0 < arguments.timeout < 1e4:
-        raise ConfigError(f'--timeout must be seconds above 0, got {arguments.timeout:g}')
     if arguments.out is not None and arguments.out.exists():
         raise ConfigError(f'{arguments.out} exists; name a new file with --out')
     prepare_ros()

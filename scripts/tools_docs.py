@@ -11,6 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+
 """Write docs/tools.md from config/tools.schema.json, which a test holds against the reader."""
 
 from __future__ import annotations

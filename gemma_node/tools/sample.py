@@ -11,6 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+
 """Makes up arguments that fit a declaration, the same every time. For showing, not for use."""
 
 from __future__ import annotations

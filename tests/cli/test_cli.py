@@ -32,6 +32,7 @@ from gemma_node.replay.run import ReplaySummary
 
 VERBS = (
     'run', 'demo', 'doctor', 'inspect', 'convert', 'receipts', 'replay', 'ask', 'schema', 'eval',
+    'tools',
 )  # fmt: skip
 
 

@@ -11,6 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+
 """A node in a process of its own, with a worker in another; the test is the robots and person."""
 
 from __future__ import annotations

@@ -11,6 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+
 """Drafts load as they are, whatever a robot offers; samples fit their declarations."""
 
 from pathlib import Path
