@@ -31,8 +31,8 @@ from gemma_node.errors import BagError
 from gemma_node.replay.run import ReplaySummary
 
 VERBS = (
-    'run', 'demo', 'doctor', 'inspect', 'convert', 'receipts', 'replay', 'ask', 'schema', 'eval',
-    'tools',
+    'run', 'demo', 'doctor', 'inspect', 'convert', 'receipts', 'replay', 'ask', 'schema', 'tools',
+    'eval',
 )  # fmt: skip
 
 
