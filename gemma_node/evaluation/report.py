@@ -41,7 +41,7 @@ vertical-align:top;border-bottom:1px solid #ddd}td.n{text-align:right}
 .ok{color:#176d2c}.args{color:#9a5b00}.bad{color:#b00020}pre{white-space:pre-wrap;
 background:#f6f6f6;padding:.7em;max-width:70em}code{white-space:pre-wrap}
 """
-_CELL, _LEFT, _TOP = 46, 170, 110
+_CELL, _LEFT, _TOP = 46, 210, 150
 
 
 def write_report(title: str, summary: Mapping[str, Any], scored: Sequence[Scored]) -> str:
@@ -63,7 +63,7 @@ def confusion_svg(table: Mapping[str, Mapping[str, int]]) -> str:
     """Return a matrix as a picture: rows expected, columns what came, shaded by share of row."""
     rows = list(table)
     columns = list(next(iter(table.values()), {}))
-    width, height = _LEFT + _CELL * len(columns) + 60, _TOP + _CELL * len(rows) // 2 + 20
+    width, height = _LEFT + _CELL * len(columns) + 150, _TOP + _CELL * len(rows) // 2 + 20
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         'font-family="sans-serif" font-size="12" role="img" aria-label="confusion matrix">'
