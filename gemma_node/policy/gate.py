@@ -21,7 +21,6 @@ clock: times on a steady clock are passed in. Executor thread only.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,13 +33,24 @@ from gemma_node.core import ErrorCode
 from gemma_node.core import Mode
 from gemma_node.core import Observation
 from gemma_node.core import Request
-from gemma_node.policy.limits import check_area
-from gemma_node.policy.limits import check_arguments
+from gemma_node.policy.checks import Available
+from gemma_node.policy.checks import Case
+from gemma_node.policy.checks import Check
+from gemma_node.policy.checks import CONFIDENCE
+from gemma_node.policy.checks import make_checks
+from gemma_node.policy.checks import nothing_against as _always
+from gemma_node.policy.checks import ONCE
+from gemma_node.policy.checks import PACE
+from gemma_node.policy.checks import SERVERS
+from gemma_node.policy.checks import STANDING
+from gemma_node.policy.interfaces import check_interface
+from gemma_node.policy.interfaces import Names
 from gemma_node.policy.limits import check_required
 from gemma_node.policy.limits import check_requirement
 from gemma_node.policy.limits import Finding
 from gemma_node.policy.lock import Locks
 from gemma_node.policy.modes import Modes
+from gemma_node.policy.pace import Pace
 from gemma_node.policy.settings import fold_words
 from gemma_node.policy.settings import NodeSettings
 from gemma_node.policy.usage import Running
@@ -73,12 +83,7 @@ class Verdict:
     follows: tuple[str, ...] = ()
 
 
-Available = Callable[[ToolSpec], str]
 MAX_QUEUED = 8
-
-
-def _always(spec: ToolSpec) -> str:
-    return ''
 
 
 class Gate:
@@ -86,18 +91,23 @@ class Gate:
     Judges requests and calls of all robots.
 
     `tools` maps each robot to its tools by name. `usage` is written by dispatch as goals start
-    and end.
+    and end. `checks` are the single checks by name.
     """
 
     def __init__(
-        self, settings: NodeSettings, tools: Mapping[str, Mapping[str, ToolSpec]]
+        self, settings: NodeSettings, tools: Mapping[str, Mapping[str, ToolSpec]],
+        names: Names | None = None,
     ) -> None:
         self._settings = settings
         self._tools = tools
+        self._names = names or Names()
         self._asked_s: dict[str, float] = {}
         self.modes = Modes(settings)
         self.locks = Locks(settings)
         self.usage = Usage()
+        self.pace = Pace()
+        self.checks: dict[str, Check] = make_checks(
+            self.locks, self.usage, self.pace, self._names)
 
     def is_stop_word(self, robot: str, text: str) -> bool:
         """Return whether this command stops the robot without asking the model."""
@@ -113,31 +123,38 @@ class Gate:
         findings = check_required(observations)
         if findings:
             return findings[0]
-        return self._check_rate(request.robot, now_s)
+        finding = self._check_rate(request.robot, now_s)
+        if finding is None:
+            self.pace.note_request(request)
+        return finding
 
     def after(
         self, request: Request, calls: Sequence[Call], observations: Sequence[Observation], *,
         now_s: float, available: Available = _always, foreign: Available = _always,
+        seen: Sequence[Observation] = (), waited_s: float = 0.0,
     ) -> list[Verdict]:
         """
         Return a verdict for each call, in order; earlier calls hold their resources.
 
         `available` says why a tool's server cannot be reached, `foreign` who else drives it.
+        `seen` is what the model was shown, `waited_s` how long that lay before it was read.
         """
         by_name = {observation.name: observation for observation in observations}
         verdicts: list[Verdict] = []
         claimed: set[str] = set()
         for call in calls:
-            verdict = self._judge(request, call, by_name, now_s, (available, foreign))
             spec = self._tools[request.robot].get(call.name)
-            if spec is not None and verdict.kind is not VerdictKind.REFUSED:
-                shared = claimed & set(spec.resources)
-                if shared:
-                    verdict = _refuse(verdict.mode, [Finding(
-                        ErrorCode.RESOURCE_BUSY,
-                        f"'{min(shared)}' is taken by an earlier call of this decision")])
-                else:
-                    claimed |= set(spec.resources)
+            if call.name in BUILTINS or spec is None:
+                verdicts.append(self._judge_other(request.robot, call))
+                continue
+            case = self._case(request.robot, call, spec, by_name, now_s)
+            verdict = self._judge(replace(
+                case, request=request, available=available, foreign=foreign, seen=tuple(seen),
+                waited_s=waited_s))
+            if verdict.kind is not VerdictKind.REFUSED:
+                verdict = self._claim(verdict, spec, claimed)
+            if verdict.kind in (VerdictKind.SENT, VerdictKind.NEEDS_APPROVAL):
+                self.pace.note(request.robot, call, now_s)
             verdicts.append(verdict)
         return verdicts
 
@@ -156,12 +173,34 @@ class Gate:
         """Return why a call that was let through and then waited may not be sent any more."""
         spec = self._tools[robot][call.name]
         by_name = {observation.name: observation for observation in observations}
-        request = Request(id='', robot=robot, text='')
-        findings = self._static_findings(request, call, spec, by_name, now_s)
-        findings += _server_findings(spec, available, foreign)
-        if self.modes.of_tool(robot, spec.name, spec.mode) is Mode.SHADOW:
-            findings.append(Finding(ErrorCode.NOT_ALLOWED, f'{spec.name} is in shadow mode now'))
+        case = replace(self._case(robot, call, spec, by_name, now_s),
+                       available=available, foreign=foreign)
+        if reason := self.modes.disarmed(robot):
+            return Finding(ErrorCode.NEEDS_REARM, f"robot '{robot}' must be re-armed: {reason}")
+        if case.mode is Mode.SHADOW:
+            return Finding(ErrorCode.NOT_ALLOWED, f'{spec.name} is in shadow mode now')
+        findings = self._run(STANDING, case) or self._run(SERVERS, case)
         return findings[0] if findings else None
+
+    def approve(
+        self, robot: str, call: Call, observations: Sequence[Observation], *, now_s: float,
+        available: Available = _always, foreign: Available = _always,
+    ) -> Verdict:
+        """Judge a call that an operator approves now, as if it had been made now."""
+        spec = self._tools[robot][call.name]
+        case = self._case(robot, call, spec, {}, now_s)
+        finding = self.again(robot, call, observations, now_s=now_s, available=available,
+                             foreign=foreign)
+        if finding is not None:
+            return _refuse(case.mode, [finding])
+        too_soon = self._run(('rate',), case)
+        if too_soon:
+            return _refuse(case.mode, too_soon)
+        return self._judge_sending(robot, spec, Verdict(kind=VerdictKind.SENT, mode=case.mode))
+
+    def denied(self, robot: str, spec: ToolSpec) -> list[Finding]:
+        """Return why no call of this tool of a robot is ever let through."""
+        return check_interface(self._settings.robot(robot), spec, self._names)
 
     def start(self, robot: str, call: Call, now_s: float) -> None:
         """Hold the resources of a call that is being sent."""
@@ -178,62 +217,73 @@ class Gate:
         self._asked_s[robot] = now_s
         return None
 
-    def _judge(
-        self, request: Request, call: Call, inputs: Mapping[str, Observation], now_s: float,
-        servers: tuple[Available, Available],
-    ) -> Verdict:
-        robot_mode = self.modes.of_robot(request.robot)
-        if call.name in BUILTINS:
-            kind = VerdictKind.SENT if call.name == STOP else VerdictKind.UNKNOWN
-            return Verdict(kind=kind, mode=robot_mode)
-        spec = self._tools[request.robot].get(call.name)
-        if spec is None:
-            return _refuse(robot_mode, [Finding(
-                ErrorCode.UNKNOWN_TOOL, f"robot '{request.robot}' has no tool '{call.name}'")])
-        mode = self.modes.of_tool(request.robot, spec.name, spec.mode)
-        findings = self._static_findings(request, call, spec, inputs, now_s)
-        if findings:
-            return _refuse(mode, findings)
-        too_soon = self.usage.too_soon(request.robot, spec.name, now_s,
-                                       rate_limit_hz=spec.rate_limit_hz,
-                                       cooldown_s=spec.cooldown_s)
-        if too_soon:
-            return _refuse(mode, [Finding(ErrorCode.RATE_LIMITED, too_soon)])
-        if mode is Mode.SHADOW:
-            return Verdict(kind=VerdictKind.WOULD_SEND, mode=mode)
-        findings = _server_findings(spec, *servers)
-        if findings:
-            return _refuse(mode, findings)
-        return self._judge_sending(request.robot, spec, mode)
-
-    def _static_findings(
-        self, request: Request, call: Call, spec: ToolSpec, inputs: Mapping[str, Observation],
+    def _case(
+        self, robot: str, call: Call, spec: ToolSpec, inputs: Mapping[str, Observation],
         now_s: float,
-    ) -> list[Finding]:
-        if request.allowed_tools and call.name not in request.allowed_tools:
-            return [Finding(ErrorCode.NOT_ALLOWED, f"the request does not allow '{call.name}'")]
-        reason = self.locks.reason(request.robot, now_s)
-        if reason:
-            return [Finding(ErrorCode.LOCKED, reason)]
-        findings = check_arguments(spec.declaration.parameters, call.arguments)
-        if not findings and spec.inside is not None:
-            findings = check_area(spec.inside, call.arguments)
-        findings += check_required(inputs.values())
-        for requirement in spec.requires:
-            findings += check_requirement(requirement, inputs)
+    ) -> Case:
+        config = self._settings.robot(robot)
+        return Case(request=Request(id='', robot=robot, text=''), call=call, spec=spec,
+                    robot=config, inputs=inputs, now_s=now_s,
+                    mode=self.modes.of_tool(robot, spec.name, spec.mode))
+
+    def _run(self, names: Sequence[str], case: Case) -> list[Finding]:
+        """Return what these checks find; one that finds something may end the round."""
+        findings: list[Finding] = []
+        for name in names:
+            found = self.checks[name](case)
+            findings += found
+            if found and name in ONCE:
+                break
         return findings
 
-    def _judge_sending(self, robot: str, spec: ToolSpec, mode: Mode) -> Verdict:
-        kind = VerdictKind.SENT if mode is Mode.AUTO else VerdictKind.NEEDS_APPROVAL
+    def _judge_other(self, robot: str, call: Call) -> Verdict:
+        mode = self.modes.of_robot(robot)
+        if call.name in BUILTINS:
+            kind = VerdictKind.SENT if call.name == STOP else VerdictKind.UNKNOWN
+            return Verdict(kind=kind, mode=mode)
+        return _refuse(mode, [Finding(
+            ErrorCode.UNKNOWN_TOOL, f"robot '{robot}' has no tool '{call.name}'")])
+
+    def _judge(self, case: Case) -> Verdict:
+        findings = self._run(STANDING, case) or self._run(PACE, case)
+        if findings:
+            return _refuse(case.mode, findings)
+        unsure = self._run(CONFIDENCE, case)
+        if unsure and case.robot.on_low_confidence == 'ask_operator':
+            return _refuse(case.mode, unsure)
+        verdict = Verdict(kind=VerdictKind.WOULD_SEND, mode=case.mode,
+                          violations=tuple(finding.sentence for finding in unsure))
+        if unsure:
+            verdict = replace(verdict, mode=min(case.mode, Mode.APPROVE))
+        if verdict.mode is Mode.SHADOW:
+            return verdict
+        findings = self._run(SERVERS, case)
+        if findings:
+            return _refuse(case.mode, findings)
+        is_free = verdict.mode is Mode.AUTO
+        kind = VerdictKind.SENT if is_free else VerdictKind.NEEDS_APPROVAL
+        return self._judge_sending(case.robot.name, case.spec, replace(verdict, kind=kind))
+
+    def _claim(self, verdict: Verdict, spec: ToolSpec, claimed: set[str]) -> Verdict:
+        """Take the tool's resources for this call, unless an earlier one of the Decision has."""
+        shared = claimed & set(spec.resources)
+        if shared:
+            return _refuse(verdict.mode, [Finding(
+                ErrorCode.RESOURCE_BUSY,
+                f"'{min(shared)}' is taken by an earlier call of this decision")])
+        claimed |= set(spec.resources)
+        return verdict
+
+    def _judge_sending(self, robot: str, spec: ToolSpec, verdict: Verdict) -> Verdict:
         busy = self.usage.conflicts(robot, frozenset(spec.resources))
         ids = tuple(running.call_id for running in busy)
         if not busy or spec.on_busy == 'preempt_own':
-            return Verdict(kind=kind, mode=mode, preempts=ids)
+            return replace(verdict, preempts=ids)
         names = ', '.join(sorted({running.tool for running in busy}))
         if spec.on_busy == 'queue' and len(busy) <= MAX_QUEUED:
-            return Verdict(kind=kind, mode=mode, follows=ids)
+            return replace(verdict, follows=ids)
         queued = f', and {len(busy) - 1} more wait' if spec.on_busy == 'queue' else ''
-        return _refuse(mode, [Finding(
+        return _refuse(verdict.mode, [Finding(
             ErrorCode.RESOURCE_BUSY, f'{spec.name} must wait: {names} is running{queued}')])
 
 
@@ -246,13 +296,6 @@ def withdraw(verdict: Verdict, code: ErrorCode, sentence: str) -> Verdict:
 def kind_of(spec: ToolSpec | None) -> CallKind:
     """Return what a call drives; builtins and unknown tools drive nothing."""
     return CallKind.NONE if spec is None else CallKind(spec.kind)
-
-
-def _server_findings(spec: ToolSpec, available: Available, foreign: Available) -> list[Finding]:
-    if missing := available(spec):
-        return [Finding(ErrorCode.SERVER_UNAVAILABLE, missing)]
-    other = foreign(spec)
-    return [Finding(ErrorCode.RESOURCE_BUSY, other)] if other else []
 
 
 def _refuse(mode: Mode, findings: Sequence[Finding]) -> Verdict:

@@ -13,7 +13,7 @@
 # limitations under the License.
 
 """
-Checks a call against bounds: its own arguments, an area, and conditions on the inputs.
+Checks a call against bounds: its own arguments, and conditions on the inputs.
 
 Every check returns findings (code and sentence); none raises.
 """
@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Mapping
-from collections.abc import Sequence
 from dataclasses import dataclass
 import math
 from typing import Any
@@ -32,7 +31,6 @@ from gemma_node.core import InputState
 from gemma_node.core import Observation
 from gemma_node.policy.fields import lookup
 from gemma_node.policy.fields import violation
-from gemma_node.tools.spec import Inside
 from gemma_node.tools.spec import Requirement
 
 
@@ -87,26 +85,16 @@ def check_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> 
     return findings
 
 
-def check_area(inside: Inside, arguments: Mapping[str, Any]) -> list[Finding]:
-    """Judge a target against the tool's polygon; arguments not given are not judged."""
-    x, y = arguments.get(inside.x), arguments.get(inside.y)
-    if x is None or y is None or contains(inside.polygon, x, y):
-        return []
-    return [Finding(ErrorCode.LIMIT_EXCEEDED,
-                    f'{inside.x} {x:g}, {inside.y} {y:g} is outside the allowed area')]
-
-
-def contains(polygon: Sequence[Sequence[float]], x: float, y: float) -> bool:
-    """Return whether the point is in the polygon, its edge included."""
-    is_inside = False
-    for (x1, y1), (x2, y2) in zip(polygon, [*polygon[1:], polygon[0]], strict=True):
-        cross = (x2 - x1) * (y - y1) - (y2 - y1) * (x - x1)
-        on_box = min(x1, x2) <= x <= max(x1, x2) and min(y1, y2) <= y <= max(y1, y2)
-        if cross == 0 and on_box:
-            return True
-        if (y1 > y) != (y2 > y) and x < (x2 - x1) * (y - y1) / (y2 - y1) + x1:
-            is_inside = not is_inside
-    return is_inside
+def check_seen(observations: Iterable[Observation], waited_s: float) -> list[Finding]:
+    """Return a finding for every required input that was too old when the model read it."""
+    findings = []
+    for observation in observations:
+        age_s = observation.age_s + waited_s
+        if observation.required and age_s > observation.max_age_s:
+            findings.append(Finding(
+                ErrorCode.STALE_INPUT, f"input '{observation.name}' was {age_s:.1f} s old when "
+                f'the model read it, the limit is {observation.max_age_s:g} s'))
+    return findings
 
 
 def _check_value(name: str, value: Any, schema: Mapping[str, Any]) -> list[Finding]:

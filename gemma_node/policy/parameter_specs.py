@@ -132,6 +132,8 @@ NODE_PARAMETERS = (
           'this long is given up; 0: never [s].', minimum=0.0, maximum=600.0),
     _spec('on_engine_lost', 'cancel', 'What happens to running goals when the worker dies.',
           choices=('cancel', 'keep')),
+    _spec('mode_after_engine_loss', 'shadow', 'Robots after the worker died: in shadow mode until '
+          'Rearm, or in the same mode as before.', choices=('shadow', 'same')),
     _spec('on_time_jump', 'reset', 'Sessions when ROS time jumps back.',
           choices=('reset', 'keep')),
     _spec('lock', '', "std_msgs/Bool topic that locks every robot while true; '' is ~/lock."),
@@ -164,6 +166,18 @@ ROBOT_PARAMETERS = (
     _spec('robots.<robot>.max_request_rate', 0.0, 'Requests a second; more end RATE_LIMITED; '
           '0: no limit [Hz].', minimum=0.0, maximum=1000.0),
     _spec('robots.<robot>.mode', 'auto', 'The most this robot may do.', choices=MODES),
+    _spec('robots.<robot>.allowed_interfaces', (), 'Full names of actions, services and topics, '
+          "with * and ?, that its tools may drive besides those in the robot's namespace."),
+    _spec('robots.<robot>.min_probability', 0.0, 'A call of a tool that the model chose with less '
+          'is LOW_CONFIDENCE; 0: none is.', minimum=0.0, maximum=1.0),
+    _spec('robots.<robot>.on_low_confidence', 'approve', 'Such a call waits for approval, or is '
+          'refused and the operator asked.', choices=('approve', 'ask_operator')),
+    _spec('robots.<robot>.max_calls_per_minute', 60, 'More calls end RATE_LIMITED; 0: no limit.',
+          minimum=0, maximum=100000),
+    _spec('robots.<robot>.max_repeats', 3, 'How often the robot may make the same call by itself '
+          'within repeat_window; more end RATE_LIMITED; 0: no limit.', minimum=0, maximum=1000),
+    _spec('robots.<robot>.repeat_window', 60.0, 'Time over which equal calls count as repeats '
+          '[s].', minimum=0.1, maximum=86400.0),
 )
 
 OBSERVATION_PARAMETERS = (

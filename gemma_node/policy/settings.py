@@ -103,6 +103,12 @@ class RobotConfig:
     lock_timeout_s: float = 0.0
     max_request_rate_hz: float = 0.0
     mode: Mode = Mode.AUTO
+    allowed_interfaces: tuple[str, ...] = ()
+    min_probability: float = 0.0
+    on_low_confidence: str = 'approve'
+    max_calls_per_minute: int = 60
+    max_repeats: int = 3
+    repeat_window_s: float = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +126,7 @@ class NodeSettings:
     server_timeout_s: float = 2.0
     server_silence_s: float = 5.0
     on_engine_lost: str = 'cancel'
+    mode_after_engine_loss: str = 'shadow'
     on_time_jump: str = 'reset'
     lock: str = ''
     lock_timeout_s: float = 0.0
@@ -207,7 +214,9 @@ def _node_settings(value: dict[str, Any]) -> NodeSettings:
         max_steps=value['max_steps'], follow_up_text=value['follow_up_text'],
         stamp_tolerance_s=value['stamp_tolerance'], server_timeout_s=value['server_timeout'],
         server_silence_s=value['server_silence'],
-        on_engine_lost=value['on_engine_lost'], on_time_jump=value['on_time_jump'],
+        on_engine_lost=value['on_engine_lost'],
+        mode_after_engine_loss=value['mode_after_engine_loss'],
+        on_time_jump=value['on_time_jump'],
         lock=value['lock'], lock_timeout_s=value['lock_timeout'],
         status_period_s=value['status_period'], autostart=value['autostart'],
         isolation=value['engine.isolation'], python=value['engine.python'],
@@ -228,7 +237,13 @@ def _robot(value: dict[str, Any], name: str) -> RobotConfig:
         stop_words=tuple(fold_words(word) for word in value[f'{root}.stop_words']),
         lock=value[f'{root}.lock'], lock_timeout_s=value[f'{root}.lock_timeout'],
         max_request_rate_hz=value[f'{root}.max_request_rate'],
-        mode=Mode[value[f'{root}.mode'].upper()])
+        mode=Mode[value[f'{root}.mode'].upper()],
+        allowed_interfaces=value[f'{root}.allowed_interfaces'],
+        min_probability=value[f'{root}.min_probability'],
+        on_low_confidence=value[f'{root}.on_low_confidence'],
+        max_calls_per_minute=value[f'{root}.max_calls_per_minute'],
+        max_repeats=value[f'{root}.max_repeats'],
+        repeat_window_s=value[f'{root}.repeat_window'])
 
 
 def fold_words(text: str) -> str:

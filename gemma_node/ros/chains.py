@@ -101,7 +101,8 @@ class Chains:
         """Note a call's result; return its chain, which is closed once no call is open."""
         chain = self._close(goal.decision_id, goal.call)
         if chain is not None:
-            chain.asks_on |= goal.cause in _ASKS_ON
+            chain.asks_on |= (goal.cause in _ASKS_ON
+                              and ending.code is not ErrorCode.APPROVAL_EXPIRED)
             chain.results.append(ToolResult(call_id=goal.call.id, name=goal.call.name,
                                             text=ending.text))
         return chain

@@ -35,6 +35,7 @@ from gemma_node.core import ErrorCode
 from gemma_node.core import Stage
 from gemma_node.core import Trigger
 from gemma_node.msg import Decision
+from gemma_node.msg import ToolCall
 from gemma_node.msg import ToolEvent
 from gemma_node.ros.conversions import request_of
 from gemma_node.ros.flow import Flow
@@ -68,15 +69,17 @@ class DecideGoal:
             elapsed=now_s - self._started_s))
 
     def on_decision(self, decision: Decision, *, has_open_calls: bool) -> None:
-        """Finish, or tell that the calls are being executed."""
+        """Finish, or tell that the calls are being executed or wait for approval."""
         self._result.decision = decision
         self._result.error_code = decision.error_code
         self._result.error_msg = decision.error_msg
         if not (self._waits and has_open_calls):
             self._finish()
             return
+        is_sent = any(call.verdict == ToolCall.VERDICT_SENT for call in decision.tool_calls)
+        stage = Stage.EXECUTING if is_sent else Stage.AWAITING_APPROVAL
         self._handle.publish_feedback(Decide.Feedback(
-            stage=int(Stage.EXECUTING), elapsed=time.monotonic() - self._started_s))
+            stage=int(stage), elapsed=time.monotonic() - self._started_s))
 
     def on_end(self, event: ToolEvent, *, has_open_calls: bool) -> None:
         """Collect a terminal event; finish with the last one."""

@@ -37,6 +37,7 @@ from gemma_node.policy.gate import Gate
 from gemma_node.policy.limits import Finding
 from gemma_node.ros.action_transport import ActionTransport
 from gemma_node.ros.endings import canceled_ending
+from gemma_node.ros.endings import denied_ending
 from gemma_node.ros.endings import expired_ending
 from gemma_node.ros.endings import gone_ending
 from gemma_node.ros.endings import orphaned_before
@@ -151,6 +152,16 @@ class Dispatch:
         goal.sent_s = time.monotonic()
         self._goals[goal.call.id] = goal
         self._tell(goal, ToolEvent.STATE_AWAITING_APPROVAL)
+
+    def awaiting(self, decision_id: str) -> list[Goal]:
+        """Return the calls of a Decision that wait for approval."""
+        return [goal for goal in self._goals.values()
+                if goal.decision_id == decision_id and goal.phase is Phase.APPROVAL]
+
+    def deny(self, goal: Goal, reason: str) -> None:
+        """End a call that waits for approval, because an operator said no."""
+        goal.cause = 'operator'
+        self.ended(goal, denied_ending(goal, reason))
 
     def cancel(self, cause: str, *, robot: str = '', call_ids: Iterable[str] = ()) -> set[str]:
         """Cancel goals (of a robot, by id, or all); return the ids that must still end."""

@@ -130,6 +130,15 @@ def expired_ending(goal: Goal) -> Ending:
         text='not sent: nobody approved it')
 
 
+def denied_ending(goal: Goal, reason: str) -> Ending:
+    """Return the ending of a call that an operator denied."""
+    why = ' '.join(reason.split())[:MAX_CHARACTERS]
+    return Ending(
+        state=ToolEvent.STATE_CANCELED, code=ErrorCode.APPROVAL_DENIED,
+        message=f'the operator denied {goal.call.name}' + (f': {why}' if why else ''),
+        text=failed_text('not sent: the operator denied it', why))
+
+
 def _by_status(goal: Goal, status: int, plain: dict[str, Any]) -> Ending:
     rule = goal.spec.result
     why = ' '.join(str(plain.get('error_msg') or '').split())[:MAX_CHARACTERS]

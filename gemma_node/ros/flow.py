@@ -26,6 +26,7 @@ from collections.abc import Callable
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
+import math
 import time
 from typing import Protocol
 import uuid
@@ -48,6 +49,7 @@ from gemma_node.policy.gate import VerdictKind
 from gemma_node.policy.gate import withdraw
 from gemma_node.policy.limits import Finding
 from gemma_node.policy.settings import NodeSettings
+from gemma_node.ros.approvals import Approvals
 from gemma_node.ros.chains import Chain
 from gemma_node.ros.chains import Chains
 from gemma_node.ros.dispatch import Dispatch
@@ -56,6 +58,7 @@ from gemma_node.ros.goals import Goal
 from gemma_node.ros.publishing import Outbox
 from gemma_node.ros.robots import Robot
 from gemma_node.ros.worker_client import Client
+from gemma_node.tools.spec import ToolSpec
 from gemma_node.worker.client import ProgressEvent
 
 # Refused at the door and not worth a conversation's memory.
@@ -93,7 +96,7 @@ class Flow:
 
     def __init__(
         self, settings: NodeSettings, robots: dict[str, Robot], gate: Gate, dispatch: Dispatch,
-        client: Client, outbox: Outbox, now_ns: Callable[[], int],
+        client: Client, outbox: Outbox, approvals: Approvals, now_ns: Callable[[], int],
     ) -> None:
         self.settings = settings
         self.is_active = False
@@ -103,6 +106,7 @@ class Flow:
         self._dispatch = dispatch
         self._client = client
         self._outbox = outbox
+        self._approvals = approvals
         self._now_ns = now_ns
         self._open: dict[str, Open] = {}
         self._answered: OrderedDict[str, None] = OrderedDict()
@@ -165,6 +169,7 @@ class Flow:
 
     def on_goal_end(self, goal: Goal, ending: Ending, event: ToolEvent) -> None:
         """Note how a call ended; when its Decision's calls all have, follow up."""
+        self._approvals.end(goal)
         for stop in self._chains.stops_done(goal, ending):
             self._finish_stop(stop.robot, stop.decision_id, stop.call, stop.is_confirmed)
         self._advance(self._chains.end_call(goal, ending), event)
@@ -266,7 +271,7 @@ class Flow:
         if robot is not None and answer.calls:
             observations = robot.inputs.snapshot(
                 self._now_ns(), self.settings.stamp_tolerance_s)
-            verdicts = self._judge(opened, answer.calls, robot, observations)
+            verdicts = self._judge(opened, answer, robot, observations)
             goals, verdicts = self._build_goals(
                 request, answer.calls, verdicts, robot, observations)
             answer = _with_refusal(answer, verdicts)
@@ -281,6 +286,9 @@ class Flow:
         self._outbox.publish_decision(decision, request, robot)
         if opened.origin is not None:
             opened.origin.on_decision(decision, has_open_calls=bool(sent))
+        self._approvals.add(decision, [
+            call.id for call, verdict in zip(answer.calls, verdicts, strict=False)
+            if verdict.kind is VerdictKind.NEEDS_APPROVAL])
         for call, verdict, goal in zip(answer.calls, verdicts, goals, strict=False):
             if goal is not None and verdict.kind is VerdictKind.SENT:
                 self._dispatch.send(goal, verdict.preempts, verdict.follows)
@@ -291,27 +299,48 @@ class Flow:
 
     def recheck(self, goal: Goal) -> Finding | None:
         """Return why a call that waited may not be sent any more."""
+        finding = self._too_late(goal)
+        if finding is not None:
+            return finding
         robot = self._robots[goal.robot]
-        namespace = robot.config.namespace
-        if not self.is_active:
-            return Finding(ErrorCode.NOT_ACTIVE, self.not_active_reason)
         return self._gate.again(
             goal.robot, goal.call,
             robot.inputs.snapshot(self._now_ns(), self.settings.stamp_tolerance_s),
-            now_s=time.monotonic(),
-            available=lambda spec: self._dispatch.unavailable(namespace, spec),
-            foreign=lambda spec: self._dispatch.foreign(namespace, spec))
+            now_s=time.monotonic(), **self._servers(robot))
+
+    def rejudge(self, goal: Goal) -> Verdict:
+        """Return the gate's word on a call that an operator approves now."""
+        finding = self._too_late(goal)
+        if finding is not None:
+            return Verdict(kind=VerdictKind.REFUSED, mode=goal.spec.mode, code=finding.code,
+                           violations=(finding.sentence,))
+        robot = self._robots[goal.robot]
+        return self._gate.approve(
+            goal.robot, goal.call,
+            robot.inputs.snapshot(self._now_ns(), self.settings.stamp_tolerance_s),
+            now_s=time.monotonic(), **self._servers(robot))
+
+    def _too_late(self, goal: Goal) -> Finding | None:
+        if not self.is_active:
+            return Finding(ErrorCode.NOT_ACTIVE, self.not_active_reason)
+        if goal.valid_until_ns and self._now_ns() > goal.valid_until_ns:
+            return Finding(ErrorCode.DEADLINE_EXCEEDED, 'its decision is not valid any more')
+        return None
+
+    def _servers(self, robot: Robot) -> dict[str, Callable[[ToolSpec], str]]:
+        namespace = robot.config.namespace
+        return {'available': lambda spec: self._dispatch.unavailable(namespace, spec),
+                'foreign': lambda spec: self._dispatch.foreign(namespace, spec)}
 
     def _judge(
-        self, opened: Open, calls: Sequence[Call], robot: Robot,
-        observations: tuple[Observation, ...],
+        self, opened: Open, answer: Answer, robot: Robot, observations: tuple[Observation, ...],
     ) -> list[Verdict]:
         now_s = time.monotonic()
-        namespace = robot.config.namespace
+        calls = answer.calls
         verdicts = self._gate.after(
-            opened.request, calls, observations, now_s=now_s,
-            available=lambda spec: self._dispatch.unavailable(namespace, spec),
-            foreign=lambda spec: self._dispatch.foreign(namespace, spec))
+            opened.request, calls, observations, now_s=now_s, seen=opened.observations,
+            waited_s=0.0 if math.isnan(answer.queue_time) else answer.queue_time,
+            **self._servers(robot))
         code, sentence = ErrorCode.NONE, ''
         if opened.is_canceled:
             code, sentence = ErrorCode.CANCELED, 'the request was canceled'
@@ -350,7 +379,9 @@ class Flow:
             if verdict.kind is VerdictKind.REFUSED:
                 self._chains.note(request, call, f'refused: {"; ".join(verdict.violations)}')
             elif verdict.kind is VerdictKind.WOULD_SEND:
-                self._chains.note(request, call, 'not sent: the mode is shadow')
+                held = self._gate.modes.disarmed(request.robot)
+                self._chains.note(request, call, 'not sent: the robot waits to be re-armed'
+                                  if held else 'not sent: the mode is shadow')
 
     def _stop(self, request: Request, call: Call, cause: str) -> None:
         siblings = self._chains.open_calls(request.id)

@@ -77,6 +77,7 @@ class Goal:
     One call on its way; written by dispatch and its transports. Times on a steady clock.
 
     `target` is what the message is made of when it is sent, `fields` the same as shown.
+    `valid_until_ns` is the ROS time after which it may not be sent, 0 for none.
     """
 
     robot: str
@@ -87,6 +88,7 @@ class Goal:
     message: Any = None
     target: Mapping[str, Any] = field(default_factory=dict)
     fields: Mapping[str, Any] = field(default_factory=dict)
+    valid_until_ns: int = 0
     phase: Phase = Phase.SENDING
     waits_for: set[str] = field(default_factory=set)
     handle: Any = None

@@ -16,6 +16,8 @@
 
 from __future__ import annotations
 
+from rclpy.expand_topic_name import expand_topic_name
+from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy
 from rclpy.qos import HistoryPolicy
 from rclpy.qos import QoSProfile
@@ -41,3 +43,8 @@ SENSOR = QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=1,
 def in_namespace(namespace: str, name: str) -> str:
     """Return a robot's name for a relative name; absolute and private names stay as they are."""
     return name if name.startswith(('/', '~')) else f'{namespace}/{name}'
+
+
+def full_namespace(node: Node, namespace: str) -> str:
+    """Return a robot's namespace below the node's own."""
+    return str(expand_topic_name(namespace, node.get_name(), node.get_namespace()))

@@ -21,6 +21,7 @@ second, reliable one takes over. Subscriptions are never destroyed while the nod
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 import hashlib
 from typing import Any
@@ -37,6 +38,7 @@ from gemma_node.policy.settings import ObservationConfig
 from gemma_node.policy.settings import RobotConfig
 from gemma_node.policy.snapshot import missing
 from gemma_node.policy.snapshot import observe
+from gemma_node.policy.transforms import TRANSFORMS_TYPE
 from gemma_node.policy.triggers import TriggerInput
 from gemma_node.ros.messages import interface_class
 from gemma_node.ros.messages import to_plain
@@ -45,6 +47,8 @@ from gemma_node.ros.names import LATCHED
 from gemma_node.ros.names import SENSOR
 
 Report = Callable[[str, str], None]
+MAX_UNMERGED = 256
+MAX_TRANSFORMS = 1024
 
 
 class Input:
@@ -62,6 +66,8 @@ class Input:
         self._bytes: bytes | None = None
         self._received_ns = 0
         self._decoded: tuple[int, Any] = (0, None)
+        self._transforms: dict[tuple[str, str], Any] = {}
+        self._unmerged: deque[bytes] = deque(maxlen=MAX_UNMERGED)
         self.count = 0
         self.topic = node.resolve_topic_name(in_namespace(namespace, config.topic))
         self.match_publishers()
@@ -76,7 +82,7 @@ class Input:
             self._active or 'volatile')
         if self._active not in self._subscriptions:
             self._subscriptions[self._active] = self._subscribe(
-                self._active, LATCHED if is_latched else SENSOR)
+                self._active, self._qos(LATCHED if is_latched else SENSOR))
 
     def observation(self, now_ns: int, tolerance_s: float) -> Observation:
         """Return the input as it is now, ages quantised."""
@@ -94,9 +100,15 @@ class Input:
             return None
         return TriggerInput(count=self.count, value=self._value())
 
+    @property
+    def _is_tree(self) -> bool:
+        return self._config.type == TRANSFORMS_TYPE
+
     def forget(self) -> None:
         """Drop the newest message, because time jumped."""
         self._bytes = None
+        self._transforms.clear()
+        self._unmerged.clear()
         self._decoded = (0, None)
 
     def destroy(self) -> None:
@@ -109,6 +121,8 @@ class Input:
         def receive(data: bytes) -> None:
             if key == self._active:
                 self._bytes = data
+                if self._is_tree:
+                    self._unmerged.append(data)
                 self._received_ns = self._node.get_clock().now().nanoseconds
                 self.count += 1
         return self._node.create_subscription(
@@ -141,13 +155,31 @@ class Input:
             self._decoded = (self.count, self._decode())
         return self._decoded[1]
 
+    def _qos(self, qos: QoSProfile) -> QoSProfile:
+        if not self._is_tree:
+            return qos
+        # Each publisher of a tree sends its own part of it.
+        return QoSProfile(history=qos.history, depth=MAX_UNMERGED, reliability=qos.reliability,
+                          durability=qos.durability)
+
     def _decode(self) -> Any:
         # rclpy's C++ conversion raises no single type for malformed bytes.
         try:
+            if self._is_tree:
+                return self._merge()
             return to_plain(deserialize_message(self._bytes, self._type))
         except (RuntimeError, ValueError, TypeError, MemoryError) as error:
             self._report(self._config.name, f'{self.topic} cannot be decoded: {error}')
             return None
+
+    def _merge(self) -> Any:
+        """Return all transforms heard so far as one message, the newest of each pair."""
+        while self._unmerged:
+            for item in deserialize_message(self._unmerged.popleft(), self._type).transforms:
+                key = (item.header.frame_id, item.child_frame_id)
+                if key in self._transforms or len(self._transforms) < MAX_TRANSFORMS:
+                    self._transforms[key] = to_plain(item)
+        return {'transforms': list(self._transforms.values())}
 
 
 class Inputs:

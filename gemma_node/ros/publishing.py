@@ -38,11 +38,13 @@ from gemma_node.msg import Decision
 from gemma_node.msg import RuntimeInfo
 from gemma_node.msg import ToolEvent
 from gemma_node.policy.gate import Verdict
+from gemma_node.policy.gate import VerdictKind
 from gemma_node.policy.modes import Modes
 from gemma_node.ros.conversions import decision_of
 from gemma_node.ros.conversions import input_refs
 from gemma_node.ros.conversions import NS
 from gemma_node.ros.conversions import time_message
+from gemma_node.ros.conversions import time_ns
 from gemma_node.ros.conversions import tool_call
 from gemma_node.ros.conversions import uuid_message
 from gemma_node.ros.dispatch import Dispatch
@@ -117,7 +119,10 @@ class Outbox:
                 interface_name=goal.interface_name if goal else '',
                 goal=goal.fields if goal else {}))
         if answer.outcome is Outcome.TOOL_CALL and lifetime_s:
+            lifetime_s = max(lifetime_s, _longest_wait(verdicts, goals))
             decision.valid_until = time_message(now_ns + int(lifetime_s * NS))
+            for goal in filter(None, goals):
+                goal.valid_until_ns = time_ns(decision.valid_until)
         decision.total_time = time.monotonic() - accepted_s
         if request.stamp_ns:
             decision.sense_to_decision_time = (now_ns - request.stamp_ns) / NS
@@ -128,15 +133,20 @@ class Outbox:
     def publish_decision(
         self, decision: Decision, request: Request, robot: Robot | None
     ) -> None:
-        """Publish on the node's topic and the robot's; a refused command is answered in words."""
+        """
+        Publish on the node's topic and the robot's.
+
+        A refused command is answered in words, and the operator asked about an unsure call.
+        """
         self._record(decision)
         self._said_s = time.monotonic()
         self._decisions.publish(decision)
         if robot is None:
             return
         robot.publish_decision(decision)
-        if decision.error_msg and request.trigger_source.endswith(
-                '/gemma/command'):
+        is_answer = request.trigger_source.endswith('/gemma/command')
+        if decision.error_msg and (
+                is_answer or decision.error_code == ErrorCode.LOW_CONFIDENCE):
             robot.say(decision.error_msg)
 
     def publish_event(self, event: ToolEvent) -> None:
@@ -188,3 +198,13 @@ class Outbox:
                 publisher.wait_for_all_acked(Duration(seconds=left_s))
             self._node.destroy_publisher(publisher)
 
+
+def _longest_wait(verdicts: Sequence[Verdict], goals: Sequence[Goal | None]) -> float:
+    """Return how long a call may wait by its tool's file: for approval, or in a queue."""
+    waits = [0.0]
+    for verdict, goal in zip(verdicts, goals, strict=True):
+        if goal is not None and verdict.kind is VerdictKind.NEEDS_APPROVAL:
+            waits.append(goal.spec.approval_timeout_s)
+        elif goal is not None and verdict.follows:
+            waits.append(goal.spec.timeout_s)
+    return max(waits)

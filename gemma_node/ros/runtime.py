@@ -37,9 +37,11 @@ from gemma_node.core import RuntimeFacts
 from gemma_node.core import Trigger
 from gemma_node.msg import DecisionRequest
 from gemma_node.policy.gate import Gate
+from gemma_node.policy.interfaces import Names
 from gemma_node.policy.lock import NODE
 from gemma_node.policy.settings import NodeSettings
 from gemma_node.policy.settings import to_worker_settings
+from gemma_node.ros.approvals import Approvals
 from gemma_node.ros.checks import check_settings
 from gemma_node.ros.conversions import request_of
 from gemma_node.ros.diagnostics import Diagnostics
@@ -48,6 +50,7 @@ from gemma_node.ros.dispatch import DispatchHandlers
 from gemma_node.ros.flow import Flow
 from gemma_node.ros.goals import Goal
 from gemma_node.ros.guard import CallbackGuard
+from gemma_node.ros.names import full_namespace
 from gemma_node.ros.names import LOCK
 from gemma_node.ros.names import REQUEST_BURST
 from gemma_node.ros.publishing import Outbox
@@ -110,7 +113,10 @@ class Runtime:
         self._bridge: WorkerBridge | None = None
         self._facts: RuntimeFacts | None = None
         self.is_created = False
-        self.gate = Gate(settings, self._specs)
+        self.gate = Gate(settings, self._specs, Names(
+            interface=lambda robot, spec: self.dispatch.interface_name(robot.namespace, spec),
+            namespace=lambda robot: full_namespace(node, robot.namespace),
+            node=node.get_fully_qualified_name()))
 
     def create(self) -> None:
         """Create every entity and start the worker."""
@@ -134,12 +140,15 @@ class Runtime:
             self.dispatch.connect(config.namespace, specs.values())
             self._robots[config.name] = self._keep(Robot(
                 node, config, specs, guard=guard, handlers=handlers, now_s=self._now_ns() / 1e9))
+        self._warn_of_denied()
         self._bridge = WorkerBridge(
             node, settings, self._worker_settings, self._worker_factory, guard(self._take_event))
+        approvals = self._keep(Approvals(
+            node, self.dispatch, lambda goal: self.flow.rejudge(goal)))
         self.flow = Flow(settings, self._robots, self.gate, self.dispatch, self._bridge.client,
-                         self._outbox, self._now_ns)
+                         self._outbox, approvals, self._now_ns)
         self._keep(Services(
-            node, guard, self._robots, self.gate, self._bridge.client,
+            node, guard, self._robots, self.gate, self._bridge.client, approvals,
             changed=self._publish_catalogues,
             not_ready=lambda: '' if self._facts else self.diagnostics.worker[1]))
         self._create_own_topics()
@@ -242,11 +251,23 @@ class Runtime:
 
     def _take_over(self, goal: Goal) -> None:
         """Hold the robot in SHADOW, because somebody else drives it now."""
-        reason = f'another client sent a goal to {goal.interface_name}'
-        self.gate.modes.disarm(goal.robot, reason)
+        self._disarm(goal.robot, f'another client sent a goal to {goal.interface_name}')
+
+    def _disarm(self, robot: str, reason: str) -> None:
+        self.gate.modes.disarm(robot, reason)
         self._node.get_logger().warning(
-            f"robot '{goal.robot}' is in shadow mode until it is re-armed: {reason}")
+            f"robot '{robot}' is in shadow mode until it is re-armed: {reason}")
         self._publish_catalogues()
+
+    def _warn_of_denied(self) -> None:
+        """Say at configure which tools the gate will never let through."""
+        for robot in self._settings.robots:
+            for spec in self._specs[robot.name].values():
+                findings = () if spec.is_builtin else self.gate.denied(robot.name, spec)
+                for finding in findings:
+                    self._node.get_logger().warning(
+                        f"every call of robot '{robot.name}''s tool '{spec.name}' will be "
+                        f'refused: {finding.sentence}')
 
     def _tick(self) -> None:
         self._enforce_locks()
@@ -322,4 +343,7 @@ class Runtime:
         self._node.get_logger().error(f'the worker is restarted: {event.reason}')
         if self._settings.on_engine_lost == 'cancel':
             self.dispatch.cancel('engine_lost')
+        if self._settings.mode_after_engine_loss == 'shadow':
+            for name in self._robots:
+                self._disarm(name, 'the worker was lost')
 

@@ -12,11 +12,12 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The node's services: ResetSession and SetMode. Services that do nothing yet are not offered."""
+"""The node's services: reset, mode, approve, re-arm. Those that do nothing yet are not offered."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+import time
 from typing import Any
 
 from rclpy.node import Node
@@ -25,34 +26,42 @@ from gemma_node.core import ErrorCode
 from gemma_node.core import Mode
 from gemma_node.errors import RequestError
 from gemma_node.policy.gate import Gate
+from gemma_node.ros.approvals import Approvals
+from gemma_node.ros.conversions import uuid_hex
 from gemma_node.ros.guard import CallbackGuard
 from gemma_node.ros.robots import Robot
 from gemma_node.ros.worker_client import Client
+from gemma_node.srv import Approve
+from gemma_node.srv import Rearm
 from gemma_node.srv import ResetSession
 from gemma_node.srv import SetMode
 
 
 class Services:
     """
-    Serves ~/reset_session and ~/set_mode.
+    Serves ~/reset_session, ~/set_mode, ~/approve and ~/rearm.
 
     `changed` is called after a mode changed; `not_ready()` says why the worker cannot be asked.
     """
 
     def __init__(
         self, node: Node, guard: CallbackGuard, robots: dict[str, Robot], gate: Gate,
-        client: Client, *, changed: Callable[[], None], not_ready: Callable[[], str],
+        client: Client, approvals: Approvals, *, changed: Callable[[], None],
+        not_ready: Callable[[], str],
     ) -> None:
         self._node = node
         self._robots = robots
         self._gate = gate
         self._client = client
+        self._approvals = approvals
         self._changed = changed
         self._not_ready = not_ready
         self._services = [
             node.create_service(ResetSession, '~/reset_session',
                                 _answering(guard, self._reset_session)),
             node.create_service(SetMode, '~/set_mode', _answering(guard, self._set_mode)),
+            node.create_service(Approve, '~/approve', _answering(guard, self._approve)),
+            node.create_service(Rearm, '~/rearm', _answering(guard, self._rearm)),
         ]
 
     def destroy(self) -> None:
@@ -84,6 +93,31 @@ class Services:
             f'{request.operator_name or "somebody"} set the mode of '
             f'{request.tool or "every tool"} of {request.robot or "every robot"} to '
             f'{Mode(request.mode).name}')
+        self._changed()
+
+    def _approve(self, request: Any, response: Any) -> None:
+        decision_id = uuid_hex(request.decision_id)
+        if not decision_id:
+            raise RequestError(ErrorCode.INVALID_REQUEST,
+                               'decision_id is zero; ~/pending_approvals has those that wait')
+        self._approvals.decide(
+            decision_id, [uuid_hex(call_id) for call_id in request.call_ids],
+            is_approved=request.approved, reason=request.reason)
+        self._node.get_logger().info(
+            f'{request.operator_name or "somebody"} '
+            f'{"approved" if request.approved else "denied"} calls of {decision_id}')
+
+    def _rearm(self, request: Any, response: Any) -> None:
+        name = request.robot or (next(iter(self._robots)) if len(self._robots) == 1 else '')
+        if name not in self._robots:
+            raise RequestError(ErrorCode.UNKNOWN_ROBOT, f'unknown robot {name!r}; robots are: '
+                               f'{", ".join(self._robots)}')
+        reason = self._gate.locks.reason(name, time.monotonic())
+        if reason:
+            raise RequestError(ErrorCode.LOCKED, f'not re-armed: {reason}')
+        self._gate.modes.rearm(name)
+        self._node.get_logger().info(
+            f'{request.operator_name or "somebody"} re-armed robot {name}')
         self._changed()
 
     def _check_robot(self, name: str) -> None:

@@ -187,8 +187,10 @@ def _digest_of(resources: Sequence[str], tools: Sequence[ToolSpec]) -> str:
             # Known only where the interface is installed; the rule is the same without.
             del rule['field_type'], rule['shape']
         if tool['stream'] is None:
-            # So that files without streams keep the digests that decisions were audited with.
+            # So that files without streams or frames keep the digests of audited decisions.
             del tool['stream']
+        if tool['inside'] is not None and not tool['inside']['frame']:
+            del tool['inside']['frame'], tool['inside']['max_age_s']
     text = json.dumps([FILE_VERSION, list(resources), content], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 

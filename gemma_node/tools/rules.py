@@ -77,10 +77,10 @@ def _read_requirement(node: YamlNode) -> Requirement:
 
 
 def read_inside(node: YamlNode | None, declaration: ToolDeclaration) -> Inside | None:
-    """Read the polygon, and which arguments must lie in it."""
+    """Read the polygon, the frame that it is in, and which arguments must lie in it."""
     if node is None:
         return None
-    entries = node.mapping(('polygon', 'x', 'y'))
+    entries = node.mapping(('polygon', 'x', 'y', 'frame', 'max_age'))
     for key in ('polygon', 'x', 'y'):
         if key not in entries:
             raise node.error(f'the key {key} is missing')
@@ -95,8 +95,12 @@ def read_inside(node: YamlNode | None, declaration: ToolDeclaration) -> Inside |
         corners.append((float(values[0].number()), float(values[1].number())))
     if len(corners) < 3:
         raise entries['polygon'].error(f'a polygon has at least 3 corners, found {len(corners)}')
+    if 'max_age' in entries and 'frame' not in entries:
+        raise entries['max_age'].error('is the age of a transform, which only a frame needs')
     return Inside(polygon=tuple(corners), x=entries['x'].choice(numbers),
-                  y=entries['y'].choice(numbers))
+                  y=entries['y'].choice(numbers),
+                  frame=entries['frame'].text() if 'frame' in entries else '',
+                  max_age_s=seconds(entries, 'max_age', 1.0))
 
 
 def read_feedback(node: YamlNode | None) -> FeedbackRule:

@@ -79,11 +79,18 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inside:
-    """The arguments `x` and `y`, as the model wrote them, must lie within this polygon."""
+    """
+    The target that the arguments `x` and `y` give must lie within this polygon.
+
+    With a `frame` the polygon is in that frame's metres, and a goal in another frame needs a
+    transform at most `max_age_s` old; without, in the units in which the model writes.
+    """
 
     polygon: tuple[tuple[float, float], ...]
     x: str
     y: str
+    frame: str = ''
+    max_age_s: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

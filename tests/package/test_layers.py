@@ -36,7 +36,7 @@ MAY_IMPORT = {
     'core': (),
     'errors': ('core',),
     'ros_env': (),
-    'policy': (*LEAVES, 'tools.catalogue', 'tools.spec'),
+    'policy': (*LEAVES, 'tools.catalogue', 'tools.overlay', 'tools.spec'),
     'tools': LEAVES,
     'text': LEAVES,
     # frames: the decider says progress as the frame that is sent.

@@ -30,10 +30,10 @@ from gemma_node.core import Mode
 from gemma_node.core import Observation
 from gemma_node.core import Request
 from gemma_node.core import ToolDeclaration
+from gemma_node.policy.area import contains
 from gemma_node.policy.gate import Gate
 from gemma_node.policy.gate import VerdictKind
 from gemma_node.policy.gate import withdraw
-from gemma_node.policy.limits import contains
 from gemma_node.policy.lock import NODE
 from gemma_node.policy.settings import from_mapping
 from gemma_node.tools.spec import Inside
@@ -67,6 +67,7 @@ def drive(**arguments):
 
 
 def judge(gate, call=None, inputs=INPUTS, now_s=0.0, request=REQUEST, **options):
+    gate.pace.note_request(request)
     return gate.after(request, [call or drive()], inputs, now_s=now_s, **options)[0]
 
 
@@ -196,9 +197,12 @@ def test_call_that_waited_is_judged_again_before_it_is_sent():
     assert gate.again('r1', call, INPUTS, now_s=10.0,
                       available=lambda spec: 'gone').code == ErrorCode.SERVER_UNAVAILABLE
     gate.modes.disarm('r1', 'the operator drives')
-    assert gate.again('r1', call, INPUTS, now_s=10.0).code == ErrorCode.NOT_ALLOWED
+    assert gate.again('r1', call, INPUTS, now_s=10.0).code == ErrorCode.NEEDS_REARM
     assert judge(gate, now_s=10.0).kind is VerdictKind.WOULD_SEND
     gate.modes.rearm('r1')
+    gate.modes.set(Mode.SHADOW)
+    assert gate.again('r1', call, INPUTS, now_s=10.0).code == ErrorCode.NOT_ALLOWED
+    gate.modes.set(Mode.AUTO)
     gate.locks.hear('r1', True, 10.0)
     assert gate.again('r1', call, INPUTS, now_s=10.0).code == ErrorCode.LOCKED
 
@@ -240,7 +244,7 @@ def test_area_refuses_targets_outside():
     gate = make_gate(replace(DRIVE, inside=Inside(polygon=square, x='x', y='y')))
     assert judge(gate, drive(x=1.0, y=1.0)).kind is VerdictKind.SENT
     assert judge(gate, drive(x=-1.0, y=1.0)).code == ErrorCode.LIMIT_EXCEEDED
-    assert judge(gate, drive(x=-1.0)).kind is VerdictKind.SENT
+    assert judge(gate, drive(x=1.0)).code == ErrorCode.LIMIT_EXCEEDED
 
 
 @given(st.floats(-6, 6), st.floats(-6, 6))

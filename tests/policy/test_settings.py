@@ -56,7 +56,8 @@ def test_shipped_file_reads_as_two_robots():
 
 def test_shipped_file_names_every_parameter_of_node_robot_and_input():
     values = dict(flatten(tree_of_file()))
-    optional = {'robots', 'robots.r1.tools', 'robots.r1.trigger', 'robots.r1.observations'}
+    optional = {'robots', 'robots.r1.tools', 'robots.r1.trigger', 'robots.r1.observations',
+                'robots.r1.allowed_interfaces'}
     wanted = {name for name in known_parameters(values)
               if not name.startswith(('robots.r2', 'robots.r1.observations.'))
               or name.startswith('robots.r1.observations.odom.')}

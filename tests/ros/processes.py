@@ -45,6 +45,7 @@ from gemma_node.ros.names import DECISIONS
 from gemma_node.ros.names import LATCHED
 from gemma_node.ros.names import LOCK
 from gemma_node.ros.names import REQUESTS
+from gemma_node.srv import Rearm
 
 NODE_PROGRAM = """
 import functools, sys
@@ -119,6 +120,7 @@ class NodeProcess:
         peer.create_subscription(RuntimeInfo, f'/{name}/info', self.infos.append, LATCHED)
         self._requests = peer.create_publisher(DecisionRequest, f'/{name}/request', REQUESTS)
         self._transitions = peer.create_client(ChangeState, f'/{name}/change_state')
+        self._rearm = peer.create_client(Rearm, f'/{name}/rearm')
         self._publishers: dict[str, Any] = {}
         self.others: list[subprocess.Popen[bytes]] = []
         try:
@@ -180,6 +182,12 @@ class NodeProcess:
         future = self._transitions.call_async(request)
         self.spin(future.done)
         assert future.result().success
+
+    def rearm(self, robot: str) -> None:
+        self.spin(self._rearm.service_is_ready)
+        future = self._rearm.call_async(Rearm.Request(robot=robot, operator_name='test'))
+        self.spin(future.done)
+        assert future.result().success, future.result().error_msg
 
     def settle(self, call_id: Any, within_s: float = 10.0) -> ToolEvent:
         """Return the call's one terminal event; a second one within a moment fails the test."""

@@ -369,6 +369,10 @@ def test_killed_worker_cancels_the_goal_and_the_next_call_is_served(node, serve)
     assert (event.state, event.cause) == (ToolEvent.STATE_CANCELED, 'engine_lost')
     assert server.goals[0].status == CANCELED
     node.spin(lambda: len(node.infos) > num_infos, 20.0)
+    call = node.ask('lost', ('go_to', {'place': 'kitchen'})).tool_calls[0]
+    assert call.verdict == call.VERDICT_WOULD_SEND
+    for robot in ROBOTS:
+        node.rearm(robot)
     call_id = drive(node, server, 'lost')
     server.end(server.goals[1])
     assert node.settle(call_id).state == ToolEvent.STATE_SUCCEEDED

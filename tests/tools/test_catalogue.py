@@ -166,6 +166,8 @@ def _changed(old: str, new: str) -> str:
     (_changed('{field: error_code, equals: 0}', '{any: [{field: a}]}'), 16, 'field and equals'),
     (GOOD + '    inside: {polygon: [[0, 0], [1, 1]], x: speed, y: speed}\n', 17, 'at least 3'),
     (GOOD + '    inside: {polygon: [[0]], x: speed, y: speed}\n', 17, 'a corner is'),
+    (GOOD + '    inside: {polygon: [[0, 0], [1, 0], [0, 1]], x: speed, y: speed, max_age: 1.0}\n',
+     17, 'only a frame needs'),
     (GOOD + '    inside: {polygon: [[0, 0], [1, 0], [0, 1]], x: place, y: speed}\n', 17,
      "unknown value 'place'; choices are: speed"),
     (GOOD + '    feedback: {progress: {field: d, from: last, to: 0}}\n', 17, "value 'last'"),
