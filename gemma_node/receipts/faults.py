@@ -65,7 +65,7 @@ def forward_faults(model: Gemma4, plan: ForwardPass) -> Iterator[ForwardFault]:
             yield ForwardFault(
                 f'window {config.sliding_window + step}',
                 replace(plan, window=plan.window + step),
-                _with_config(model, sliding_window=config.sliding_window + step),
+                with_config(model, sliding_window=config.sliding_window + step),
                 in_window=True,
             )
     yield from _source_faults(model, plan)
@@ -73,7 +73,7 @@ def forward_faults(model: Gemma4, plan: ForwardPass) -> Iterator[ForwardFault]:
     yield from _rope_faults(model, plan)
     if config.softcap is not None:
         yield ForwardFault(
-            'softcap skipped', replace(plan, softcap=None), _with_config(model, softcap=None)
+            'softcap skipped', replace(plan, softcap=None), with_config(model, softcap=None)
         )
     for name in _OWN_NORMS:
         yield ForwardFault(f'{name} skipped', replace(plan, skipped_norms=frozenset({name})))
@@ -110,7 +110,7 @@ def _source_faults(model: Gemma4, plan: ForwardPass) -> Iterator[ForwardFault]:
         yield ForwardFault(
             f'KV source of {kind} layers {wrong}, not {alike[-1]}',
             replace(plan, layers=layers),
-            _with_source(model, readers, wrong),
+            with_source(model, readers, wrong),
         )
 
 
@@ -155,11 +155,13 @@ def _rope_faults(model: Gemma4, plan: ForwardPass) -> Iterator[ForwardFault]:
         yield ForwardFault(
             name,
             replace(plan, rope=(new_full, new_sliding)),
-            _with_config(model, full_rope=new_full, sliding_rope=new_sliding),
+            with_config(model, full_rope=new_full, sliding_rope=new_sliding),
         )
 
 
-def _with_config(model: Gemma4, **changes: object) -> Callable[[], Gemma4]:
+def with_config(model: Gemma4, **changes: object) -> Callable[[], Gemma4]:
+    """Return what makes the model with some numbers of its config changed."""
+
     def plant() -> Gemma4:
         config: ModelConfig = replace(model.config, **changes)  # type: ignore[arg-type]
         return twin(model, config)
@@ -167,7 +169,9 @@ def _with_config(model: Gemma4, **changes: object) -> Callable[[], Gemma4]:
     return plant
 
 
-def _with_source(model: Gemma4, readers: list[int], source: int) -> Callable[[], Gemma4]:
+def with_source(model: Gemma4, readers: list[int], source: int) -> Callable[[], Gemma4]:
+    """Return what makes the model in which some layers read another layer's keys and values."""
+
     def plant() -> Gemma4:
         made = twin(model)
         for index in readers:

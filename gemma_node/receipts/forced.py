@@ -78,7 +78,7 @@ class ForcedTokens:
             if effect < 4.0 * noise:
                 yield NotRun(
                     what=f'{self.name}: {fault.name}',
-                    why='smaller than the rounding of this dtype; known_faults looks for it',
+                    why='smaller than the rounding of this dtype; other checks look for it',
                 )
                 continue
             yield _mutation(bench, fault, forced, ForcedTokens._with)
@@ -142,7 +142,7 @@ def _faults_of(
         forced = tuple(
             each for each in bench.forced if each.crosses_window or not fault.in_window
         )
-        if not fault.in_window:
+        if bench.quick and not fault.in_window:
             forced = forced[:1]
         if not forced:
             why = 'the context is not longer than the sliding window'

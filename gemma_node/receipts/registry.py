@@ -21,6 +21,15 @@ from gemma_node.receipts.edges import Edges
 from gemma_node.receipts.forced import ForcedTokens
 from gemma_node.receipts.forced import KnownFaults
 from gemma_node.receipts.projections import Projections
+from gemma_node.receipts.reach import Reach
+from gemma_node.receipts.scalars import Scalars
 
 # A new check is one more instance here; gemma_node.receipts.checks says what it must have.
-CHECKS: tuple[Check, ...] = (ForcedTokens(), KnownFaults(), Projections(), Edges())
+CHECKS: tuple[Check, ...] = (
+    ForcedTokens(),
+    KnownFaults(),
+    Reach(),
+    Scalars(),
+    Projections(),
+    Edges(),
+)

@@ -27,6 +27,7 @@ import torch
 
 from gemma_node.backends.receipt import digest_of
 from gemma_node.engine import native_runner
+from gemma_node.engine import torch_runner
 from gemma_node.errors import CheckpointError
 from gemma_node.errors import ConfigError
 from gemma_node.quant.convert import convert
@@ -36,9 +37,12 @@ from gemma_node.receipts.bench import twin
 from gemma_node.receipts.checks import Finding
 from gemma_node.receipts.checks import Mutation
 from gemma_node.receipts.checks import NotRun
+from gemma_node.receipts.projections import Projections
+from gemma_node.receipts.reach import Reach
 from gemma_node.receipts.report import make_receipt
 from gemma_node.receipts.report import Order
 from gemma_node.receipts.report import write_receipt
+from gemma_node.receipts.scalars import Scalars
 from tests.fixtures import sources
 
 FORWARD = {
@@ -52,6 +56,11 @@ FORWARD = {
     'per-layer projection scale skipped', 'per-layer mixing scale skipped',
     'scores divided by sqrt(size)',
 }  # fmt: skip
+BITS = {
+    'window 15', 'window 17', 'a token that the row does see is changed as if it came later',
+    'layer 4 reads layer 0, not 2', 'layer 5 reads layer 1, not 3',
+}  # fmt: skip
+SCALARS = {f'layer_scalar of layer {index} + 1 %' for index in (0, 2, 4)}
 STATES = {
     'prompt state: slots off by one', 'prompt state: the newest row lost',
     'prompt state: sliding layers not restored', 'prompt state: keys and values exchanged',
@@ -105,9 +114,12 @@ def test_every_fault_of_the_list_is_planted_or_said_to_be_invisible(
     assert planted | invisible == FORWARD
     # A norm follows the two scales, so that they change nothing but its epsilon's share.
     assert invisible <= {'per-layer projection scale skipped', 'per-layer mixing scale skipped'}
-    in_model = {each['fault'] for each in receipt['mutations'] if each['planted_in'] != 'x'}
-    assert faults(receipt, 'edges') == STATES <= in_model
-    assert faults(receipt, 'known_faults') <= faults(receipt, 'forced_tokens')
+    assert faults(receipt, 'known_faults') <= planted
+    assert faults(receipt, 'edges') == STATES
+    assert faults(receipt, 'reach') == BITS
+    assert faults(receipt, 'scalars') == SCALARS
+    in_model = [each for each in receipt['mutations'] if each['planted_in'] == 'what serves']
+    assert len(in_model) > 30
 
 
 @pytest.mark.parametrize(
@@ -127,9 +139,12 @@ def test_every_fault_of_the_list_is_planted_or_said_to_be_invisible(
     ],
 )  # fmt: skip
 def test_faults_of_packed_weights_are_caught(
-    source: Path, tmp_path: Path, recipe: str, expected: set[str]
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recipe: str, expected: set[str]
 ) -> None:
     convert(source, tmp_path / 'made', recipe)
+    if recipe != 'mlx-4bit':
+        # One form goes through everything, the others through what reads weights.
+        monkeypatch.setattr(report, 'CHECKS', (Projections(), Scalars()))
     receipt = make_receipt(order(tmp_path / 'made'))
     assert receipt['passed'] is True
     assert expected <= faults(receipt, 'projections')
@@ -147,21 +162,49 @@ def test_bfloat16_is_held_to_its_own_eager_pass_and_says_what_it_cannot_tell(
         known = faults(receipt, check) | not_run(receipt, check)
         assert known <= FORWARD
     assert faults(receipt, 'forced_tokens') | not_run(receipt, 'forced_tokens') == FORWARD
+    # What rounding hides in logits is seen in bits.
+    assert faults(receipt, 'reach') == BITS
+    assert faults(receipt, 'scalars') == SCALARS
 
 
-@pytest.mark.parametrize('step', [-1, 1])
+@pytest.mark.parametrize(('step', 'dtype'), [(-1, 'float32'), (1, 'bfloat16')])
 def test_a_wrong_window_in_what_serves_is_found(
-    source: Path, monkeypatch: pytest.MonkeyPatch, step: int
+    source: Path, monkeypatch: pytest.MonkeyPatch, step: int, dtype: str
 ) -> None:
-    class Wrong(native_runner.NativeModel):
+    class WrongModel(native_runner.NativeModel):
         def __init__(self, model: Any, **fields: Any) -> None:
             window = model.config.sliding_window + step
             super().__init__(twin(model, replace(model.config, sliding_window=window)), **fields)
 
-    monkeypatch.setattr(native_runner, 'NativeModel', Wrong)
-    receipt = make_receipt(order(source))
-    assert receipt['checks']['forced_tokens']['passed'] is False
-    assert receipt['checks']['known_faults']['passed'] is False
+    class WrongLayout(torch_runner.CacheLayout):
+        def __init__(self, config: Any, **fields: Any) -> None:
+            wrong = replace(config, sliding_window=config.sliding_window + step)
+            super().__init__(wrong, **fields)
+
+    monkeypatch.setattr(native_runner, 'NativeModel', WrongModel)
+    monkeypatch.setattr(torch_runner, 'CacheLayout', WrongLayout)
+    receipt = make_receipt(order(source, dtype=dtype))
+    if dtype == 'float32':
+        assert receipt['checks']['forced_tokens']['passed'] is False
+        assert receipt['checks']['known_faults']['passed'] is False
+    assert receipt['checks']['reach']['passed'] is False
+    assert receipt['checks']['reach']['measured']['wrong']
+    assert receipt['passed'] is False
+
+
+def test_a_mask_that_shows_the_next_token_is_found(
+    source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Wrong(torch_runner.CacheLayout):
+        def __init__(self, config: Any, **fields: Any) -> None:
+            super().__init__(config, **fields)
+            self._causal_mask.diagonal(1).zero_()
+
+    monkeypatch.setattr(torch_runner, 'CacheLayout', Wrong)
+    monkeypatch.setattr(report, 'CHECKS', (Reach(),))
+    receipt = make_receipt(order(source, dtype='bfloat16'))
+    wrong = receipt['checks']['reach']['measured']['wrong']
+    assert any('prefill sees token' in each for each in wrong)
     assert receipt['passed'] is False
 
 
