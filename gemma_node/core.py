@@ -196,7 +196,11 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One question to the model. Ids are 32 hex digits; '' as `parent_id` means none."""
+    """
+    One question to the model. Ids are 32 hex digits; '' as `parent_id` means none.
+
+    `unavailable_tools` cannot be reached now: they stay declared, but cannot be called.
+    """
 
     id: str
     robot: str
@@ -204,6 +208,7 @@ class Request:
     session: str = ''
     tool_choice: ToolChoice = ToolChoice.AUTO
     allowed_tools: tuple[str, ...] = ()
+    unavailable_tools: tuple[str, ...] = ()
     timeout_s: float = 0.0
     priority: Priority = Priority.NORMAL
     keep: bool = True

@@ -87,6 +87,8 @@ def allowed_tools(
     """
     Return the tools a request may call: those it names (none = all) and every builtin.
 
+    What cannot be reached now is left out; its declaration stays in the prompt.
+
     Raises RequestError NOT_ALLOWED for a name that the robot lacks.
     """
     by_name = {tool.name: tool for tool in tools}
@@ -98,13 +100,15 @@ def allowed_tools(
             f'{", ".join(by_name) or "no tools"}',
         )
     names = request.allowed_tools or tuple(by_name)
-    declarations = tuple(tool for tool in tools if tool.is_builtin or tool.name in names)
+    declarations = tuple(
+        tool for tool in tools
+        if tool.is_builtin or (tool.name in names and tool.name not in request.unavailable_tools))
     if request.tool_choice is ToolChoice.NONE:
         declarations = ()
     elif request.tool_choice is ToolChoice.REQUIRED and not declarations:
         raise RequestError(
             ErrorCode.NOT_ALLOWED,
-            f'a tool call is required, but robot {request.robot} has no tools',
+            f'a tool call is required, but robot {request.robot} has no tools that can be called',
         )
     choice = request.tool_choice if declarations else ToolChoice.NONE
     return AllowedTools(

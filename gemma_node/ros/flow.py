@@ -221,8 +221,16 @@ class Flow:
         finding = self._gate.before(request, opened.observations, now_s=opened.accepted_s)
         if finding is not None:
             raise RequestError(finding.code, finding.sentence)
+        request = replace(request, unavailable_tools=self._unavailable(robot))
+        opened.request = request
         self._client.submit(request, opened.observations)
         self._open[request.id] = opened
+
+    def _unavailable(self, robot: Robot) -> tuple[str, ...]:
+        """Return the tools whose server cannot be reached now; the grammar leaves them out."""
+        namespace = robot.config.namespace
+        return tuple(spec.name for spec in robot.specs.values()
+                     if not spec.is_builtin and self._dispatch.unavailable(namespace, spec))
 
     def _check_request(self, request: Request, robot: Robot) -> None:
         if not self.is_active:

@@ -332,6 +332,27 @@ def test_choice_and_allowed_tools_change_the_grammar_but_not_the_declarations(
     assert f'{note}none\n\nGo.' in prompt_text(engine, none)
 
 
+def test_unavailable_tools_are_masked_and_told_but_stay_declared(
+    decider: Decider, engine: FakeEngine
+) -> None:
+    everything, masked, named = (
+        ask('Go.', session='1'), ask('Go.', session='2', unavailable_tools=('go_to',)),
+        ask('Go.', session='3', allowed_tools=('go_to',), unavailable_tools=('go_to', 'stop')),
+    )
+    for request in (everything, masked, named):
+        assert decider.submit(request, ()) is None
+    go, stop = [('go_to', {'place': 'dock'})], [('stop', {})]
+    assert engine.allows(everything, '', go)
+    for request in (masked, named):
+        assert not engine.allows(request, '', go) and engine.allows(request, '', stop)
+    assert engine.allows(masked, '', [('pick', {'object': 'cup'})])
+    cut = engine.generations[everything.id].cuts[0]
+    prefixes = {engine.generations[r.id].prompt_ids[:cut] for r in (everything, masked, named)}
+    assert len(prefixes) == 1
+    assert '- tools available now: pick, ' in prompt_text(engine, masked)
+    assert '- tools available now: no_action, ' in prompt_text(engine, named)
+
+
 BUILTIN_CALLS: Sequence[tuple[str, Mapping[str, Any]]] = (
     ('stop', {}), ('no_action', {'reason': 'no'}), ('ask_operator', {'question': 'why'}),
 )

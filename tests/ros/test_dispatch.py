@@ -141,6 +141,16 @@ def test_absent_server_refuses_the_call(world):
     assert not world.events
 
 
+def test_tools_without_a_server_are_masked_until_it_is_there(world):
+    world.feed()
+    world.decide('hello')
+    masked = world.worker.requests[-1][0].unavailable_tools
+    assert set(masked) == {'go_to', 'drive_to', 'pick', 'place', 'dock', 'say'}
+    world.serve()
+    world.decide('hello')
+    assert set(world.worker.requests[-1][0].unavailable_tools) == {'pick', 'place', 'dock', 'say'}
+
+
 def test_server_that_goes_away_ends_the_goal(driving):
     driving.server.destroy()
     event = driving.terminal(driving.call_id)

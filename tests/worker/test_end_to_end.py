@@ -158,3 +158,19 @@ def test_cancel_in_the_middle_leaves_the_conversation_as_it_was(start):
     answer = ask(harness, 2)
     assert_is_valid_call(answer)
     assert answer.history_turns == 0
+
+
+def test_server_that_comes_and_goes_leaves_what_is_cached(make, random_checkpoint):
+    dock = ToolDeclaration(name='dock', description='Dock. ' * 40, parameters={
+        'type': 'object', 'properties': {}, 'required': [], 'additionalProperties': False})
+    settings = WorkerSettings(
+        robots=(RobotSettings(name='r1', system_prompt='You are r1.', tools=(GO_TO, dock)),),
+        model_path=str(random_checkpoint), num_threads=1, lanes=2, max_tokens=96, max_calls=1)
+    harness = make(settings=settings, _assembler=DEFAULT_ASSEMBLER).start().ready()
+    ask(harness, 1, keep=False)
+    answers = [ask(harness, 2 + index, keep=False, unavailable_tools=names)
+               for index, names in enumerate(((), ('dock',), ('go_to',), ()))]
+    assert {answer.cached_tokens for answer in answers} == {answers[0].cached_tokens}
+    assert answers[0].cached_tokens > 100
+    assert [call.name for call in answers[1].calls] == ['go_to']
+    assert [call.name for call in answers[2].calls] == ['dock']
