@@ -148,6 +148,19 @@ class NativeModel:
             raise MemoryError(f'no memory for a pass of {len(ids)} rows')
         return logits[:, : self.config.vocab_size]
 
+    def multiply(self, matrix: Packed, x: torch.Tensor) -> torch.Tensor:
+        """Return x W^T of float32 x [rows, columns] as a step computes it; for measurements."""
+        num_kept = len(self._kept)
+        packed = self._matrix(matrix)
+        stride = -(-packed.rows // native.WIDTH) * native.WIDTH
+        y = torch.empty(len(x), stride, dtype=torch.float32)
+        x = x.contiguous()
+        self._library.gn_matmul(
+            self._handle, ctypes.byref(packed), x.data_ptr(), len(x), y.data_ptr()
+        )
+        del self._kept[num_kept:]
+        return y[:, : packed.rows]
+
     def _gathered(self, ids: Ids) -> list[torch.Tensor | None]:
         """Return rows of the tables that the library cannot read as they are stored."""
         rows: list[torch.Tensor | None] = []

@@ -27,6 +27,7 @@ from collections.abc import Callable
 from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import replace
+from functools import cache
 from typing import Any
 from typing import cast
 
@@ -35,6 +36,12 @@ from torch import Tensor
 import torch.nn.functional as F  # noqa: N812
 
 from gemma_node.model.cache_shape import TILE
+from gemma_node.model.cached_native import native_problem
+from gemma_node.model.cached_native import NativeModel
+from gemma_node.model.config import FULL
+from gemma_node.model.config import ModelConfig
+from gemma_node.model.config import RopeConfig
+from gemma_node.model.gemma4 import Gemma4
 from gemma_node.quant.affine import AffineTensors
 from gemma_node.quant.nvfp4 import Nvfp4Tensors
 from gemma_node.quant.packed import dense
@@ -56,12 +63,12 @@ class Kernel:
     """
     One way to compute x W^T.
 
-    `handles` says which matrices on which backend, `multiply(matrix, x, dtype)` returns it for
+    `serves` says on which bench it runs, `multiply(matrix, x, dtype)` returns it for
     x [rows, columns] in a dtype.
     """
 
     name: str
-    handles: Callable[[Packed, str], bool]
+    serves: Callable[[Bench], bool]
     multiply: Callable[[Packed, Tensor, torch.dtype], Tensor]
 
 
@@ -69,8 +76,42 @@ def _unpacked(matrix: Packed, x: Tensor, dtype: torch.dtype) -> Tensor:
     return F.linear(x.to(dtype), dense(matrix, dtype))
 
 
+def _is_native(bench: Bench) -> bool:
+    fits = not native_problem(bench.model.config) and bench.dtype == torch.float32
+    return bench.backend == 'cpu' and fits
+
+
+def _native(matrix: Packed, x: Tensor, dtype: torch.dtype) -> Tensor:
+    return _host().multiply(matrix, x.to(dtype))
+
+
+@cache
+def _host() -> NativeModel:
+    """Return a model of next to nothing, for what packs and multiplies."""
+    config = ModelConfig(
+        vocab_size=16,
+        hidden_size=16,
+        intermediate_size=16,
+        num_heads=1,
+        num_kv_heads=1,
+        num_global_kv_heads=1,
+        head_dim=16,
+        global_head_dim=16,
+        ple_dim=16,
+        layer_types=(FULL,),
+        num_kv_shared_layers=0,
+        sliding_window=16,
+        sliding_rope=RopeConfig(theta=1e4),
+        full_rope=RopeConfig(theta=1e6),
+        max_position_embeddings=64,
+    )
+    with torch.inference_mode(False):
+        return NativeModel(Gemma4(config), num_positions=64, num_threads=1)
+
+
 KERNELS: tuple[Kernel, ...] = (
-    Kernel('unpacked at load, torch linear', lambda matrix, backend: True, _unpacked),
+    Kernel('torch', lambda bench: not _is_native(bench), _unpacked),
+    Kernel('native', _is_native, _native),
 )
 
 
@@ -141,7 +182,7 @@ def _measure(
             limit = _errors(_unpacked(matrix, x, torch.bfloat16), exact)
             limit = {key: _FACTOR * value for key, value in limit.items()}
             for kernel in KERNELS:
-                if not kernel.handles(subject.matrix, bench.backend):
+                if not kernel.serves(bench):
                     continue
                 found = _errors(kernel.multiply(plant(matrix), x, bench.dtype), exact)
                 passed &= all(found[key] <= limit[key] for key in limit)
