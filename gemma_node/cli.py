@@ -335,6 +335,8 @@ def _convert(arguments: argparse.Namespace, console: Console) -> int:
         highlight=False,
         soft_wrap=True,
     )
+    if report['unverified']:
+        console.print(f'unverified: {report["unverified"]}', highlight=False, soft_wrap=True)
     return 0
 
 

@@ -30,6 +30,10 @@ from rich.progress import TimeRemainingColumn
 
 from gemma_node.quant.convert import convert
 
+_UNVERIFIED = (
+    "rounding metal follows the source of MLX's Metal kernel; it was not compared with a Mac"
+)
+
 
 def run_conversion(
     source: Path, destination: Path, *, recipe: str, rounding: Literal['cpu', 'metal']
@@ -63,4 +67,5 @@ def run_conversion(
         'tensors': made.num_tensors,
         'tensor_bytes': made.tensor_bytes,
         'resumed': made.num_resumed,
+        'unverified': _UNVERIFIED if rounding == 'metal' else '',
     }

@@ -200,7 +200,8 @@ def _checkpoint(folder: Path) -> Check:
         facts = inspect_checkpoint(folder)
     except CheckpointError as error:
         return Check(name='checkpoint', state=MISSING, text=str(error))
-    text = f'{folder}: {facts["parameters"]:,} parameters, {facts["bytes"]:,} bytes'
+    text = f'{folder}: {facts["parameters"]:,} parameters, {facts["bytes"]:,} bytes, '
+    text += f'served with rounding {facts["rounding"]}'
     return Check(name='checkpoint', state=OK, text=text)
 
 

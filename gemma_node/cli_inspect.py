@@ -28,6 +28,7 @@ from typing import Any
 
 from gemma_node.errors import CheckpointError
 from gemma_node.model.config import ModelConfig
+from gemma_node.model.config import ROUNDING
 from gemma_node.model.files import weight_files
 from gemma_node.model.header import read_header
 
@@ -72,6 +73,7 @@ def inspect_checkpoint(folder: Path) -> dict[str, Any]:
         'folder': str(folder),
         'geometry': {name: text[name] for name in _GEOMETRY if text.get(name) is not None},
         'layers': dict(Counter(text['layer_types'])),
+        'rounding': ROUNDING,
         'parameters': parameters,
         'tensors': tensors,
         'bytes': sum(dtypes.values()),

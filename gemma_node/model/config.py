@@ -34,6 +34,8 @@ from gemma_node.quant.declaration import Declaration
 from gemma_node.quant.declaration import parse_declaration
 
 CONFIG_FILE = 'config.json'
+# Where serving rounds: at the steps of kernels.steps that have this name.
+ROUNDING = 'hf'
 # Where ModelOpt says what it quantised, beside or instead of config.json.
 SEPARATE_FILE = 'hf_quant_config.json'
 SLIDING = 'sliding_attention'

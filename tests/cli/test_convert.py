@@ -69,7 +69,11 @@ def test_the_rounding_reaches_the_converter(source, tmp_path, capsys, monkeypatc
     words = ['convert', 'a', 'b', '--recipe', 'mlx-8bit', '--rounding', 'metal']
     assert main(words) == 0
     assert seen == {'rounding': 'metal', 'recipe': 'mlx-8bit'}
-    assert capsys.readouterr().out == '1 of 1 matrices quantised, 1,234 bytes of tensors -> b\n'
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == '1 of 1 matrices quantised, 1,234 bytes of tensors -> b'
+    assert lines[1].startswith('unverified: rounding metal') and len(lines) == 2
+    assert main([*words[:-1], 'cpu', '--json']) == 0
+    assert json.loads(capsys.readouterr().out)['unverified'] == ''
 
 
 def test_an_interrupt_says_how_to_go_on(source, tmp_path, capsys, monkeypatch):

@@ -28,13 +28,14 @@ from safetensors.torch import save_file
 import torch
 
 from gemma_node.engine.config import EngineConfig
-from gemma_node.engine.runner import Runner
+from gemma_node.engine.torch_runner import TorchRunner
 from gemma_node.errors import ConfigError
 from gemma_node.kernels.steps import HF
 from gemma_node.kernels.steps import MLX
 from gemma_node.kernels.steps import Steps
 from gemma_node.kernels.steps import steps_named
 from gemma_node.model.cache_shape import TILE
+from gemma_node.model.config import ROUNDING
 from gemma_node.model.weights import load_model
 from tests.model.conftest import tiny_config
 
@@ -82,7 +83,7 @@ def _full(folder: Path, ids: torch.Tensor, dtype: torch.dtype, steps: Steps = ML
 def _stepped(folder: Path, ids: torch.Tensor, dtype: str) -> torch.Tensor:
     """Return what the serving path computes of the last rows of one sequence."""
     model = load_model(folder).follow(MLX)
-    runner = Runner(model, EngineConfig(lanes=1, context_tokens=TILE, compute_dtype=dtype))
+    runner = TorchRunner(model, EngineConfig(lanes=1, context_tokens=TILE, compute_dtype=dtype))
     split = LENGTH - STEPPED
     row = ids.tolist()
     with torch.inference_mode():
@@ -144,6 +145,13 @@ def test_the_modes_differ_in_bfloat16_only(make_checkpoint: Callable[..., Any]) 
     wide = [_full(path, ids, torch.float32, steps) for steps in (HF, MLX)]
     assert not torch.equal(*narrow)
     assert (wide[0] - wide[1]).abs().max() <= 1e-5
+
+
+def test_a_loaded_model_follows_what_the_commands_say(make_checkpoint: Callable[..., Any]) -> None:
+    model = load_model(make_checkpoint(1).path)
+    assert model.steps.name == ROUNDING == HF.name
+    assert {each.steps for each in model.modules() if hasattr(each, 'steps')} == {HF}
+    assert {each.steps for each in model.follow(MLX).modules() if hasattr(each, 'steps')} == {MLX}
 
 
 def test_an_unknown_mode_lists_the_choices() -> None:

@@ -120,18 +120,20 @@ def metal_group(group, bits):
     bias = 0.0
     if steps != 0:
         scale, bias = f32(edge / steps), edge
-    return [max(0, min(levels, away(f32(f32(value - bias) / scale)))) for value in group], scale
+    codes = [max(0, min(levels, away(f32(f32(value - bias) / scale)))) for value in group]
+    return codes, scale, bias
 
 
-@pytest.mark.parametrize('bits', [4, 8])
+@pytest.mark.parametrize('bits', BITS)
 def test_metal_rounding_equals_a_scalar_transcription(bits):
     weight = torch.cat([edge_groups(64), torch.randn(64, 64).bfloat16()])
     ours = quantize(weight, bits=bits, group_size=64, rounding='metal')
     codes = unpack(ours.words, bits)
     for row in range(weight.shape[0]):
-        expected, scale = metal_group(weight[row].double().tolist(), bits)
+        expected, scale, bias = metal_group(weight[row].double().tolist(), bits)
         assert codes[row].tolist() == expected, row
         assert ours.scales[row, 0] == torch.tensor(scale).bfloat16(), row
+        assert ours.biases[row, 0] == torch.tensor(bias).bfloat16(), row
 
 
 def test_the_two_roundings_differ_where_a_group_is_all_negative():
