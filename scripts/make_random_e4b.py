@@ -21,9 +21,12 @@ names of Gemma4ForConditionalGeneration, a tokenizer of 262,144 entries. Weights
 stream, so memory stays small; `--device cuda` draws them on the GPU. Same seed, same device kind
 and same torch: same bytes.
 
-Scales are chosen so that the model is no degenerate one: logits of a standard deviation of 3 to 6,
-a mean entropy of 1 to 4 nats, and layers that outweigh the embedding of the last token, or the
-model would repeat it. `--measure` runs it and says what came out.
+Scales are chosen so that the model is no degenerate one: logits of a standard deviation of 3 to 6
+and a mean entropy of 1 to 4 nats. Plain random weights make the next token a function of the last
+one, and greedy replies soon run in circles; so the heads of layer 0 look back 0, 1, 2, ... tokens
+(embeddings share a constant direction; from it q and k get phases that RoPE lines up at that
+distance), and all later layers work on a mixture of the newest tokens. `--measure` runs the model
+and says what came out.
 """
 
 from __future__ import annotations
@@ -77,9 +80,12 @@ HEAVY_GAIN = 2.0
 # What one block adds to the residual stream, in units of the stream's root mean square at its
 # start: large, so that the last token's own embedding does not win (see the module's text).
 BLOCK_GAIN = 40.0
-# Standard deviation of attention scores: sharp enough that older tokens matter, or greedy replies
-# soon run in circles.
-Q_GAIN = 4.0
+# Standard deviation of attention scores.
+Q_GAIN = 2.0
+# Layer 0: size of what tokens add to q and k beside the constant part, and sharpness of the heads.
+LOOK_BACK_NOISE = 0.3
+LOOK_BACK_GAIN = 0.45
+LOOK_BACK = tuple(f'layers.0.self_attn.{kind}_proj.weight' for kind in 'qk')
 CHUNK_ELEMENTS = 1 << 24
 
 
@@ -132,14 +138,15 @@ def tensors(config: dict[str, Any]) -> Iterator[tuple[str, tuple[int, ...], floa
         yield f'{layer}input_layernorm.weight', (hidden,), 1.0, 0.1
         yield f'{layer}post_attention_layernorm.weight', (hidden,), BLOCK_GAIN, 0.5
         yield f'{layer}pre_feedforward_layernorm.weight', (hidden,), 1.0, 0.1
-        yield f'{layer}post_feedforward_layernorm.weight', (hidden,), BLOCK_GAIN / 2, 0.5
+        yield f'{layer}post_feedforward_layernorm.weight', (hidden,), BLOCK_GAIN, 0.5
         yield f'{layer}post_per_layer_input_norm.weight', (hidden,), BLOCK_GAIN / 4, 0.5
         yield f'{layer}self_attn.q_proj.weight', *matrix(heads * dim, hidden)
         yield f'{layer}self_attn.k_proj.weight', *matrix(kv * dim, hidden)
         yield f'{layer}self_attn.v_proj.weight', *matrix(kv * dim, hidden)
         yield f'{layer}self_attn.o_proj.weight', *matrix(hidden, heads * dim)
         # Scores of q and k of unit size would be O(dim): a softmax of one key.
-        yield f'{layer}self_attn.q_norm.weight', (dim,), Q_GAIN * dim ** -0.5, 0.01
+        gain = LOOK_BACK_GAIN if index == 0 else Q_GAIN * dim ** -0.5
+        yield f'{layer}self_attn.q_norm.weight', (dim,), gain, 0.01
         yield f'{layer}self_attn.k_norm.weight', (dim,), 1.0, 0.05
         yield f'{layer}mlp.gate_proj.weight', *matrix(width, hidden)
         yield f'{layer}mlp.up_proj.weight', *matrix(width, hidden)
@@ -147,6 +154,34 @@ def tensors(config: dict[str, Any]) -> Iterator[tuple[str, tuple[int, ...], floa
         yield f'{layer}per_layer_input_gate.weight', *matrix(ple, hidden)
         yield f'{layer}per_layer_projection.weight', *matrix(hidden, ple)
         yield f'{layer}layer_scalar', (1,), 1.0, 0.05
+
+
+def shared_direction(hidden: int, seed: int) -> torch.Tensor:
+    """Return the direction that all embeddings share, entries +-1, [hidden]."""
+    source = torch.Generator().manual_seed(zlib.crc32(f'{seed}/shared'.encode()))
+    return torch.randint(0, 2, (hidden,), generator=source).float() * 2 - 1
+
+
+def look_back(name: str, config: dict[str, Any], shared: torch.Tensor) -> torch.Tensor:
+    """
+    Return the constant part of q_proj or k_proj of layer 0: head n looks n tokens back.
+
+    k is the same for all tokens, energy in the fast pairs of RoPE only; q of head n is k turned
+    back by n positions, so that q(p) . k(m) is largest at m = p - n.
+    """
+    dim = config['head_dim']
+    pairs = max(dim // 8, 1)
+    theta = config['rope_parameters']['sliding_attention']['rope_theta']
+    speed = theta ** (-2 * torch.arange(pairs) / dim)
+    is_key = 'k_proj' in name
+    heads = []
+    for head in range(config['num_key_value_heads' if is_key else 'num_attention_heads']):
+        angle = torch.zeros(pairs) if is_key else -head * speed
+        vector = torch.zeros(dim)
+        vector[:pairs] = angle.cos()
+        vector[dim // 2:dim // 2 + pairs] = angle.sin()
+        heads.append(vector * (dim / pairs) ** 0.5)
+    return torch.outer(torch.cat(heads), shared) / len(shared)
 
 
 def write_weights(file: Path, config: dict[str, Any], seed: int, device: str) -> int:
@@ -161,6 +196,7 @@ def write_weights(file: Path, config: dict[str, Any], seed: int, device: str) ->
         offset += nbytes
     text = json.dumps(header, separators=(',', ':')).encode()
     text += b' ' * (-len(text) % 8)
+    shared = shared_direction(config['hidden_size'], seed)
     with file.open('wb') as out:
         out.write(struct.pack('<Q', len(text)) + text)
         for name, shape, mean, std in plan:
@@ -174,6 +210,13 @@ def write_weights(file: Path, config: dict[str, Any], seed: int, device: str) ->
                 if name == 'embed_tokens.weight':
                     heavy = torch.arange(start, start + count, device=device) % HEAVY_PERIOD == 0
                     drawn[heavy] *= HEAVY_GAIN
+                    drawn += std * shared.to(device)
+                elif shape[1:] == shared.shape and drawn.ndim == 2:
+                    # Nothing but the look-back heads reads the shared direction.
+                    drawn -= torch.outer(drawn @ shared.to(device), shared.to(device)) / shape[1]
+                if name in LOOK_BACK:
+                    drawn *= LOOK_BACK_NOISE
+                    drawn += look_back(name, config, shared)[start:start + count].to(device)
                 out.write(drawn.to(torch.bfloat16).view(torch.int16).cpu().numpy().tobytes())
             LOG.debug('%s', name)
         out.flush()
