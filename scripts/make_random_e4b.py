@@ -80,6 +80,9 @@ HEAVY_GAIN = 2.0
 # What one block adds to the residual stream, in units of the stream's root mean square at its
 # start: large, so that the last token's own embedding does not win (see the module's text).
 BLOCK_GAIN = 40.0
+# What attention adds after layer 0, in the same units. What it adds is nearly the same for all
+# tokens of a text; with BLOCK_GAIN, 42 layers of it leave little of the newest tokens.
+ATTENTION_GAIN = 10.0
 # Standard deviation of attention scores.
 Q_GAIN = 2.0
 # Layer 0: size of what tokens add to q and k beside the constant part, and sharpness of the heads.
@@ -136,7 +139,8 @@ def tensors(config: dict[str, Any]) -> Iterator[tuple[str, tuple[int, ...], floa
         dim = config['head_dim'] if kind == 'sliding_attention' else config['global_head_dim']
         layer = f'layers.{index}.'
         yield f'{layer}input_layernorm.weight', (hidden,), 1.0, 0.1
-        yield f'{layer}post_attention_layernorm.weight', (hidden,), BLOCK_GAIN, 0.5
+        gain = ATTENTION_GAIN if index else BLOCK_GAIN
+        yield f'{layer}post_attention_layernorm.weight', (hidden,), gain, 0.5
         yield f'{layer}pre_feedforward_layernorm.weight', (hidden,), 1.0, 0.1
         yield f'{layer}post_feedforward_layernorm.weight', (hidden,), BLOCK_GAIN, 0.5
         yield f'{layer}post_per_layer_input_norm.weight', (hidden,), BLOCK_GAIN / 4, 0.5
@@ -184,6 +188,30 @@ def look_back(name: str, config: dict[str, Any], shared: torch.Tensor) -> torch.
     return torch.outer(torch.cat(heads), shared) / len(shared)
 
 
+def drawn(
+    name: str, shape: tuple[int, ...], mean: float, std: float, config: dict[str, Any],
+    shared: torch.Tensor, seed: str, device: str,
+) -> Iterator[torch.Tensor]:
+    """Yield the rows of one tensor, part by part."""
+    source = torch.Generator(device).manual_seed(zlib.crc32(seed.encode()))
+    rows, direction = shape[0], shared.to(device)
+    step = max(CHUNK_ELEMENTS * rows // math.prod(shape), 1)
+    for start in range(0, rows, step):
+        count = min(step, rows - start)
+        values = torch.randn((count, *shape[1:]), generator=source, device=device) * std + mean
+        if name == 'embed_tokens.weight':
+            heavy = torch.arange(start, start + count, device=device) % HEAVY_PERIOD == 0
+            values[heavy] *= HEAVY_GAIN
+            values += std * direction
+        elif shape[1:] == shared.shape:
+            # Nothing but the look-back heads reads the shared direction.
+            values -= torch.outer(values @ direction, direction) / shape[1]
+        if name in LOOK_BACK:
+            values *= LOOK_BACK_NOISE
+            values += look_back(name, config, shared)[start:start + count].to(device)
+        yield values
+
+
 def write_weights(file: Path, config: dict[str, Any], seed: int, device: str) -> int:
     """Stream all tensors into one safetensors file; returns its size in bytes."""
     plan = list(tensors(config))
@@ -200,24 +228,8 @@ def write_weights(file: Path, config: dict[str, Any], seed: int, device: str) ->
     with file.open('wb') as out:
         out.write(struct.pack('<Q', len(text)) + text)
         for name, shape, mean, std in plan:
-            source = torch.Generator(device).manual_seed(zlib.crc32(f'{seed}/{name}'.encode()))
-            rows = shape[0]
-            step = max(CHUNK_ELEMENTS * rows // math.prod(shape), 1)
-            for start in range(0, rows, step):
-                count = min(step, rows - start)
-                drawn = torch.randn((count, *shape[1:]), generator=source, device=device)
-                drawn = drawn * std + mean
-                if name == 'embed_tokens.weight':
-                    heavy = torch.arange(start, start + count, device=device) % HEAVY_PERIOD == 0
-                    drawn[heavy] *= HEAVY_GAIN
-                    drawn += std * shared.to(device)
-                elif shape[1:] == shared.shape and drawn.ndim == 2:
-                    # Nothing but the look-back heads reads the shared direction.
-                    drawn -= torch.outer(drawn @ shared.to(device), shared.to(device)) / shape[1]
-                if name in LOOK_BACK:
-                    drawn *= LOOK_BACK_NOISE
-                    drawn += look_back(name, config, shared)[start:start + count].to(device)
-                out.write(drawn.to(torch.bfloat16).view(torch.int16).cpu().numpy().tobytes())
+            for part in drawn(name, shape, mean, std, config, shared, f'{seed}/{name}', device):
+                out.write(part.to(torch.bfloat16).view(torch.int16).cpu().numpy().tobytes())
             LOG.debug('%s', name)
         out.flush()
         os.fsync(out.fileno())
