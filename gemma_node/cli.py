@@ -39,6 +39,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from gemma_node.cli_eval import add_eval
+from gemma_node.cli_inspect import add_inspect
+from gemma_node.cli_inspect import EMBEDDED_CHECKPOINT
 from gemma_node.cli_receipts import add_receipts
 from gemma_node.cli_schema import add_schema
 from gemma_node.cli_tools import add_tools
@@ -57,7 +59,6 @@ MAX_DOMAIN = 232
 RECIPE_NAMES = (
     'mlx-4bit', 'mlx-4bit-ple-bf16', 'mlx-4bit-ple-bf16-attn8', 'mlx-8bit', 'nvfp4a16', 'bf16',
 )  # fmt: skip
-EMBEDDED_CHECKPOINT = Path(__file__).resolve().parent / 'assets' / 'demo'
 
 
 class _Parser(argparse.ArgumentParser):
@@ -127,7 +128,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_run(verbs)
     _add_demo(verbs)
     _add_doctor(verbs)
-    _add_inspect(verbs)
+    add_inspect(verbs)
     _add_convert(verbs)
     add_receipts(verbs)
     _add_replay(verbs)
@@ -254,46 +255,6 @@ def _doctor(arguments: argparse.Namespace, console: Console) -> int:
         verdict = 'something needed is missing' if is_missing(checks) else 'ready to run'
         console.print(verdict)
     return 1 if is_missing(checks) else 0
-
-
-def _add_inspect(verbs: Any) -> None:
-    verb = verbs.add_parser(
-        'inspect',
-        help='geometry and size of a checkpoint',
-        description='Show what a checkpoint folder holds, from its headers alone.',
-    )
-    verb.add_argument(
-        'checkpoint',
-        type=Path,
-        nargs='?',
-        default=EMBEDDED_CHECKPOINT,
-        metavar='CKPT',
-        help='checkpoint folder (default: the embedded one)',
-    )
-    verb.add_argument('--json', action='store_true', help='print JSON')
-    verb.set_defaults(verb=_inspect)
-
-
-def _inspect(arguments: argparse.Namespace, console: Console) -> int:
-    from gemma_node.cli_inspect import inspect_checkpoint
-
-    facts = inspect_checkpoint(arguments.checkpoint)
-    if arguments.json:
-        print_json(console, facts)
-        return 0
-    table = Table(box=None, show_header=False)
-    table.add_column()
-    table.add_column(overflow='fold')
-    for name, value in facts.items():
-        if isinstance(value, dict):
-            value = '\n'.join(f'{key} {_grouped(item)}' for key, item in value.items())
-        table.add_row(name, escape(_grouped(value)))
-    console.print(table)
-    return 0
-
-
-def _grouped(value: Any) -> str:
-    return f'{value:,}' if isinstance(value, int) else str(value)
 
 
 def _add_convert(verbs: Any) -> None:

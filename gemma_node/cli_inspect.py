@@ -13,25 +13,46 @@
 # limitations under the License.
 
 """
-What a checkpoint folder holds: geometry from config.json, sizes from the safetensors headers.
+The verb `inspect`: what a checkpoint folder holds, and what it takes to serve it.
 
-Reads no weights and imports no torch, so it answers at once on any machine.
+Reads config.json and the safetensors headers: no weights and no torch, so it answers at once on
+any machine.
 """
 
 from __future__ import annotations
 
+import argparse
 from collections import Counter
 import json
-from math import prod
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from gemma_node.cli_values import print_json
 from gemma_node.errors import CheckpointError
 from gemma_node.model.config import ModelConfig
+from gemma_node.model.config import read_config
 from gemma_node.model.config import ROUNDING
 from gemma_node.model.files import weight_files
+from gemma_node.model.footprint import cache
+from gemma_node.model.footprint import footprint
+from gemma_node.model.footprint import Group
+from gemma_node.model.header import Entry
 from gemma_node.model.header import read_header
+from gemma_node.model.inventory import MLX_PREFIX
+from gemma_node.model.inventory import MULTIMODAL_PREFIX
 
+EMBEDDED_CHECKPOINT = Path(__file__).resolve().parent / 'assets' / 'demo'
+_CONTEXTS = (1024, 8192, 32768)
+_LAYOUTS = {MULTIMODAL_PREFIX: 'multimodal', MLX_PREFIX: 'MLX'}
+# What this version does with a checkpoint, whatever its form.
+_SERVED = {
+    'cpu': 'weights in float32 where that fits, else in bfloat16; the table in the mapped file',
+    'cuda, xpu': 'weights in bfloat16 and the table on the device',
+}
 _GEOMETRY = (
     'model_type',
     'num_hidden_layers',
@@ -49,37 +70,144 @@ _GEOMETRY = (
 )
 
 
+def add_inspect(verbs: Any) -> None:
+    """Add the verb to the command's parser."""
+    verb = verbs.add_parser(
+        'inspect',
+        help='geometry, size and memory of a checkpoint',
+        description='Show what a checkpoint folder holds and what it takes in memory, from its '
+        'headers alone.',
+    )
+    verb.add_argument(
+        'checkpoint',
+        type=Path,
+        nargs='?',
+        default=EMBEDDED_CHECKPOINT,
+        metavar='CKPT',
+        help='checkpoint folder (default: the embedded one)',
+    )
+    verb.add_argument('--json', action='store_true', help='print JSON')
+    verb.set_defaults(verb=_inspect)
+
+
+def _inspect(arguments: argparse.Namespace, console: Console) -> int:
+    facts = inspect_checkpoint(arguments.checkpoint)
+    if arguments.json:
+        print_json(console, facts)
+    else:
+        print_facts(console, facts)
+    return 0
+
+
 def inspect_checkpoint(folder: Path) -> dict[str, Any]:
     """
-    Return geometry, number of parameters, and bytes by dtype.
+    Return geometry, parameters and bytes by group, memory by place, and cache by dtype.
 
-    Raises CheckpointError where the runtime would refuse the folder before reading weights.
+    Raises CheckpointError where config, headers, names or shapes would be refused by the runtime.
     """
     if not folder.is_dir():
         raise CheckpointError(f'there is no checkpoint folder at {folder}')
-    ModelConfig.from_folder(folder)
+    config = ModelConfig.from_folder(folder)
     _check_text_files(folder)
-    config = json.loads((folder / 'config.json').read_bytes())
-    text = config.get('text_config', config)
+    raw = read_config(folder)
+    text = raw.get('text_config', raw)
     files = weight_files(folder)
-    dtypes: Counter[str] = Counter()
-    parameters, tensors = 0, 0
+    entries: dict[str, Entry] = {}
     for file in files:
-        for entry in read_header(file).values():
-            dtypes[entry.dtype] += entry.nbytes
-            parameters += prod(entry.shape)
-            tensors += 1
+        for name, entry in read_header(file).items():
+            if name in entries:
+                raise CheckpointError(f'{folder} stores {name} twice')
+            entries[name] = entry
+    found = footprint(folder, config, entries)
+    dtypes: Counter[str] = Counter()
+    for entry in entries.values():
+        dtypes[entry.dtype] += entry.nbytes
+    contexts = [n for n in _CONTEXTS if n < config.max_position_embeddings]
     return {
         'folder': str(folder),
+        'layout': _LAYOUTS.get(found.prefix, 'text model'),
         'geometry': {name: text[name] for name in _GEOMETRY if text.get(name) is not None},
         'layers': dict(Counter(text['layer_types'])),
         'rounding': ROUNDING,
-        'parameters': parameters,
-        'tensors': tensors,
+        'parameters': found.parameters,
+        'tensors': len(entries),
         'bytes': sum(dtypes.values()),
         'bytes_by_dtype': dict(sorted(dtypes.items())),
+        'groups': {name: _counts(group) for name, group in found.used.items()},
+        'used': _counts(_sum(list(found.used.values()))),
+        'not_read': {name: _counts(group) for name, group in found.unread.items()},
+        'memory': found.memory(),
+        'served': _SERVED,
+        'cache': cache(config, (*contexts, config.max_position_embeddings)),
         'files': {file.name: file.stat().st_size for file in files},
     }
+
+
+def _counts(group: Group) -> dict[str, Any]:
+    counts = {
+        'tensors': group.tensors, 'parameters': group.parameters, 'bytes': group.nbytes
+    }  # fmt: skip
+    return counts | ({'forms': dict(sorted(group.forms.items()))} if group.forms else {})
+
+
+def _sum(groups: list[Group]) -> Group:
+    total = Group()
+    for group in groups:
+        total.tensors += group.tensors
+        total.parameters += group.parameters
+        total.nbytes += group.nbytes
+        total.forms += group.forms
+    return total
+
+
+def print_facts(console: Console, facts: dict[str, Any]) -> None:
+    """Print what `inspect_checkpoint` returned as tables."""
+    heads = ('groups', 'used', 'not_read', 'memory', 'served', 'cache')
+    table = Table(box=None, show_header=False)
+    table.add_column()
+    table.add_column(overflow='fold')
+    for name, value in facts.items():
+        if name not in heads:
+            if isinstance(value, dict):
+                value = '\n'.join(f'{key} {_grouped(item)}' for key, item in value.items())
+            table.add_row(name, escape(_grouped(value)))
+    console.print(table)
+    counts = {**facts['groups'], 'used': facts['used'], **facts['not_read']}
+    rows = {
+        name: {**value, 'forms': ', '.join(
+            f'{count} {form}' for form, count in value.get('forms', {}).items())}
+        for name, value in counts.items()
+        if value['tensors']
+    }
+    _print_table(console, 'group', rows)
+    places = {
+        f'{form}, table {"mapped" if place == "mmap" else f"on the {place}"}': sizes
+        for form, by_place in facts['memory'].items()
+        for place, sizes in by_place.items()
+    }
+    _print_table(console, 'bytes of weights', places)
+    for device, sentence in facts['served'].items():
+        console.print(f'device {device}: {sentence}', highlight=False, soft_wrap=True)
+    cached = {
+        what: {dtype: sizes[what] for dtype, sizes in facts['cache'].items()}
+        for what in next(iter(facts['cache'].values()))
+    }
+    _print_table(console, 'bytes of keys and values', cached)
+
+
+def _print_table(console: Console, title: str, rows: dict[str, dict[str, Any]]) -> None:
+    columns = list(next(iter(rows.values())))
+    table = Table(title, box=None)
+    for column in columns:
+        table.add_column(column, justify='left' if column == 'forms' else 'right')
+    for name, values in rows.items():
+        table.add_row(escape(name), *(escape(_grouped(values[key])) for key in columns))
+    console.print()
+    console.print(table)
+
+
+def _grouped(value: Any) -> str:
+    return f'{value:,}' if isinstance(value, int) else str(value)
 
 
 def _check_text_files(folder: Path) -> None:

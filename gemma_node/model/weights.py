@@ -34,6 +34,10 @@ from torch import nn
 from gemma_node.errors import CheckpointError
 from gemma_node.model.config import ModelConfig
 from gemma_node.model.gemma4 import Gemma4
+from gemma_node.model.inventory import is_not_text
+from gemma_node.model.inventory import is_unused
+from gemma_node.model.inventory import prefix_of
+from gemma_node.model.inventory import unused_modules
 from gemma_node.model.linear import Linear
 from gemma_node.model.linear import QuantEmbedding
 from gemma_node.model.linear import QuantLinear
@@ -41,19 +45,13 @@ from gemma_node.model.linear import ScaledEmbedding
 from gemma_node.model.stored import DTYPES
 from gemma_node.model.stored import open_folder
 from gemma_node.model.stored import StoredTensor
+from gemma_node.quant.declaration import IGNORED_LEAVES
+from gemma_node.quant.declaration import LEAVES
 from gemma_node.quant.detect import detect
-from gemma_node.quant.detect import IGNORED_LEAVES
-from gemma_node.quant.detect import LEAVES
 from gemma_node.quant.nvfp4 import DIVISOR
 from gemma_node.quant.packed import Format
 from gemma_node.quant.packed import PlainFormat
 
-MULTIMODAL_PREFIX = 'model.language_model.'
-STANDALONE_PREFIX = 'model.'
-MLX_PREFIX = 'language_model.model.'
-
-_NOT_TEXT = ('vision_tower.', 'audio_tower.', 'embed_vision.', 'embed_audio.')
-_UNUSED_IN_SHARED = ('k_proj', 'v_proj', 'k_norm')
 _PLAIN_DTYPES = ('BF16', 'F32')
 _FLOATS = ('BF16', 'F32', 'F8_E4M3')
 _MAX_NAMED = 8
@@ -148,7 +146,7 @@ def read_layout(path: str | Path, config: ModelConfig, stack: ExitStack) -> Stor
     """
     folder = Path(path)
     stored = open_folder(folder, stack)
-    prefix = _prefix_of(stored)
+    prefix = prefix_of(stored)
     found = _text_tensors(stored, prefix, config)
     first = found.get('norm.weight')
     dtype = first.dtype if first is not None and first.dtype in _PLAIN_DTYPES else 'BF16'
@@ -199,30 +197,16 @@ def _matrix(
     return StoredMatrix(form=form, rows=rows, columns=columns, tensors=tensors)
 
 
-def _prefix_of(stored: Mapping[str, StoredTensor]) -> str:
-    for prefix in (MULTIMODAL_PREFIX, MLX_PREFIX):
-        if any(name.startswith(prefix) for name in stored):
-            return prefix
-    return STANDALONE_PREFIX
-
-
 def _text_tensors(
     stored: Mapping[str, StoredTensor], prefix: str, config: ModelConfig
 ) -> dict[str, StoredTensor]:
     """Return stored text tensors; names that are not of the text model keep their full name."""
-    unused = {
-        f'{prefix}layers.{layer.index}.self_attn.{name}'
-        for layer in config.layers
-        if not layer.owns_kv
-        for name in _UNUSED_IN_SHARED
+    unused = unused_modules(config, prefix)
+    return {
+        name.removeprefix(prefix): tensor
+        for name, tensor in stored.items()
+        if not is_unused(name, unused) and not is_not_text(name)
     }
-    found = {}
-    for name, tensor in stored.items():
-        module, _, leaf = name.rpartition('.')
-        is_unused = module in unused and leaf in LEAVES
-        if not is_unused and not name.removeprefix('model.').startswith(_NOT_TEXT):
-            found[name.removeprefix(prefix)] = tensor
-    return found
 
 
 def _load(

@@ -35,6 +35,12 @@ GROUP_SIZES = (32, 64, 128)
 
 PLAIN = 'plain'
 AFFINE, NVFP4, FP8 = 'affine', 'nvfp4', 'fp8'
+# Scales of activations and of the cache, which stay as they are here.
+IGNORED_LEAVES = ('input_scale', 'input_global_scale', 'k_scale', 'v_scale')
+LEAVES = (
+    'weight', 'scales', 'biases', 'weight_scale', 'weight_scale_2', 'weight_packed',
+    'weight_global_scale', *IGNORED_LEAVES,
+)  # fmt: skip
 _NVFP4_GROUP = 16
 # With NVFP4 and FP8 the producer also rounds activations; here only weights are rounded.
 _ALGORITHMS = {

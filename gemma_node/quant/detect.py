@@ -26,12 +26,6 @@ from gemma_node.quant.nvfp4 import Nvfp4Format
 from gemma_node.quant.packed import Format
 from gemma_node.quant.packed import PlainFormat
 
-# Scales of activations and of the cache, which stay as they are here.
-IGNORED_LEAVES = ('input_scale', 'input_global_scale', 'k_scale', 'v_scale')
-LEAVES = (
-    'weight', 'scales', 'biases', 'weight_scale', 'weight_scale_2', 'weight_packed',
-    'weight_global_scale', *IGNORED_LEAVES,
-)  # fmt: skip
 _USUAL_BITS = 4
 _USUAL_GROUP = 64
 

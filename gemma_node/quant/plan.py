@@ -39,8 +39,8 @@ from gemma_node.model.files import INDEX_FILE
 from gemma_node.model.files import SINGLE_FILE
 from gemma_node.model.files import weight_files
 from gemma_node.model.header import DTYPE_BITS
-from gemma_node.model.weights import MLX_PREFIX
-from gemma_node.model.weights import STANDALONE_PREFIX
+from gemma_node.model.inventory import MLX_PREFIX
+from gemma_node.model.inventory import STANDALONE_PREFIX
 from gemma_node.model.weights import StoredWeights
 from gemma_node.quant.packed import Format
 from gemma_node.quant.packed import PlainFormat

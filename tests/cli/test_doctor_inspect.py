@@ -28,6 +28,8 @@ from gemma_node import cli_doctor
 from gemma_node.cli import main
 from gemma_node.cli_inspect import inspect_checkpoint
 from gemma_node.errors import CheckpointError
+from gemma_node.model.config import ModelConfig
+from gemma_node.model.weights import empty_model
 
 CONFIG = {
     'model_type': 'gemma4_text',
@@ -53,21 +55,28 @@ def checkpoint(tmp_path):
     (folder / 'config.json').write_text(json.dumps(CONFIG))
     (folder / 'tokenizer.json').write_text('{}')
     (folder / 'chat_template.jinja').write_text('{{ messages }}')
-    save_file(
-        {'a': torch.zeros(4, 8, dtype=torch.bfloat16), 'b': torch.zeros(3)},
-        folder / 'model.safetensors',
-        metadata={'format': 'pt'},
-    )
+    save_file(tensors(), folder / 'model.safetensors', metadata={'format': 'pt'})
     return folder
+
+
+def tensors():
+    return {
+        f'model.{name}': torch.zeros(tensor.shape, dtype=torch.bfloat16)
+        for name, tensor in empty_model(ModelConfig.from_mapping(CONFIG)).state_dict().items()
+    }
+
+
+def count(named=None):
+    return sum(tensor.numel() for tensor in (named or tensors()).values())
 
 
 def test_inspect_gives_geometry_parameters_and_bytes(checkpoint):
     facts = inspect_checkpoint(checkpoint)
     assert facts['geometry']['hidden_size'] == 64
     assert facts['layers'] == {'sliding_attention': 2, 'full_attention': 1}
-    assert facts['parameters'] == 35
-    assert facts['bytes'] == 76
-    assert facts['bytes_by_dtype'] == {'BF16': 64, 'F32': 12}
+    assert facts['parameters'] == count() > 100_000
+    assert facts['bytes'] == 2 * count()
+    assert facts['bytes_by_dtype'] == {'BF16': 2 * count()}
 
 
 def test_inspect_reads_the_text_part_of_a_multimodal_config(checkpoint):
@@ -83,9 +92,15 @@ def in_shards(checkpoint, *names):
 
 
 def test_inspect_adds_up_the_shards(checkpoint):
+    named = tensors()
+    last = {name: named.pop(name) for name in sorted(named)[-3:]}
+    save_file(named, checkpoint / 'model.safetensors')
     in_shards(checkpoint, 'one.safetensors', 'one.safetensors', 'two.safetensors')
-    save_file({'c': torch.zeros(5)}, checkpoint / 'two.safetensors')
-    assert inspect_checkpoint(checkpoint)['parameters'] == 40
+    save_file(last, checkpoint / 'two.safetensors')
+    assert inspect_checkpoint(checkpoint)['parameters'] == count()
+    save_file(tensors(), checkpoint / 'two.safetensors')
+    with pytest.raises(CheckpointError, match='twice'):
+        inspect_checkpoint(checkpoint)
 
 
 @pytest.mark.parametrize(
@@ -194,7 +209,7 @@ def test_doctor_finds_what_this_environment_has(checkpoint):
     assert {'rclpy', 'middleware', 'gemma_node interfaces', 'nav2_msgs', 'bond'} <= set(found)
     texts = {check.name: check.text for check in checks}
     assert 'cpu' in texts['devices']
-    assert '35 parameters' in texts['checkpoint']
+    assert f'{count():,} parameters' in texts['checkpoint']
 
 
 @pytest.fixture

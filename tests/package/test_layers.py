@@ -67,7 +67,7 @@ MAY_IMPORT = {
         'receipts', 'replay', 'ros',
         'quant.convert',
         # inspect judges config and files of a checkpoint as the worker would, without torch.
-        'model.config', 'model.files', 'model.header',
+        'model.config', 'model.files', 'model.footprint', 'model.header', 'model.inventory',
     ),
 }
 
