@@ -36,12 +36,24 @@ torch.set_num_threads(1)
 S, F = 'sliding_attention', 'full_attention'
 
 
+# Owners and shared layers of shapes by seed: one to three global layers, none or many shared.
+# E2B has a global layer every fifth, E4B every sixth.
+SHAPES: dict[int, tuple[list[str], list[str]]] = {
+    100: ([S, S, S, F], []),
+    101: ([S, S, F, S, S, F], []),
+    102: ([S, F, S, F, S, F], []),
+    103: ([S, S, S, S, F] * 2, [S, S, S, S, F]),
+    104: ([S, S, S, S, S, F], [S, S, S, S, S, F]),
+}
+
+
 def tiny_config(seed: int) -> dict[str, Any]:
     """Return a random shape; over seeds every mechanism of E2B and E4B occurs."""
     rng = random.Random(seed)
     # Owners first, then shared layers; both types occur among the owners.
     owners = rng.choice([[S, F], [S, S, F], [F, S, S, F], [S, F, S, F], [S, S, S, F, S]])
     shared = rng.choice([[F], [S, F], [S, S, F], [F, F]])
+    owners, shared = SHAPES.get(seed, (owners, shared))
     kv_heads = rng.choice([1, 2])
     return {
         'vocab_size': rng.choice([96, 131]),
@@ -57,7 +69,7 @@ def tiny_config(seed: int) -> dict[str, Any]:
         'num_kv_shared_layers': len(shared),
         'layer_types': owners + shared,
         'sliding_window': rng.choice([4, 8, 16]),
-        'use_double_wide_mlp': rng.random() < 0.5,
+        'use_double_wide_mlp': rng.random() < 0.5 or seed == 103,
         'final_logit_softcapping': rng.choice([30.0, 5.0]),
         'max_position_embeddings': 512,
         'rope_parameters': {

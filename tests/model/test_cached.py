@@ -28,8 +28,9 @@ from gemma_node.engine.torch_runner import TorchRunner
 from gemma_node.model.cache_shape import slot_counts
 from gemma_node.model.cache_shape import TILE
 from gemma_node.model.weights import load_model
+from tests.model.conftest import SHAPES
 
-SEEDS = range(22)
+SEEDS = (*range(18), *SHAPES)
 PROMPT = 150
 STEPS = 12
 CONTEXT = 256

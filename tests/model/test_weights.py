@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 import json
 from pathlib import Path
+import re
 import shutil
 from typing import Any
 
@@ -113,6 +114,16 @@ def test_shards_load_like_one_file(folder: Path) -> None:
     assert all(torch.equal(sharded[name], whole[name]) for name in whole)
     (folder / 'b.safetensors').unlink()
     assert 'b.safetensors is missing' in _refusal(folder)
+
+
+def test_a_tensor_in_two_shards_is_refused(folder: Path) -> None:
+    tensors = _tensors(folder)
+    (folder / 'model.safetensors').unlink()
+    for file in ('a.safetensors', 'b.safetensors'):
+        save_file(tensors, folder / file)
+    index = folder / 'model.safetensors.index.json'
+    index.write_text(json.dumps({'weight_map': {'x': 'a.safetensors', 'y': 'b.safetensors'}}))
+    assert re.search(r'stores model\.\S+ twice', _refusal(folder))
 
 
 @pytest.mark.parametrize(
