@@ -41,6 +41,7 @@ GENERATED = ('msg', 'srv', 'action')
 
 DEPENDENCIES = [
     'Jinja2>=3.1',
+    'backports.zstd>=1.0; python_version < "3.14"',
     'jsonschema>=4.18',
     'llguidance>=1.7',
     'msgspec>=0.19',

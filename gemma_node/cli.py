@@ -38,6 +38,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from gemma_node.cli_audit import add_audit
 from gemma_node.cli_eval import add_eval
 from gemma_node.cli_inspect import add_inspect
 from gemma_node.cli_inspect import EMBEDDED_CHECKPOINT
@@ -136,6 +137,7 @@ def _parser() -> argparse.ArgumentParser:
     add_schema(verbs)
     add_tools(verbs)
     add_eval(verbs)
+    add_audit(verbs)
     return parser
 
 

@@ -240,12 +240,34 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """
+    What an audit keeps of one generation, enough to do it again and compare.
+
+    `output_ids` exclude the stop token; `tools` are the names of what the grammar allowed,
+    `sampling` the fields of Generation from max_tokens to draft.
+    """
+
+    prompt_ids: tuple[int, ...]
+    cuts: tuple[int, ...]
+    output_ids: tuple[int, ...]
+    stop_id: int
+    probabilities: tuple[float, ...]
+    tools: tuple[str, ...]
+    tool_choice: ToolChoice
+    max_calls: int
+    grammar_digest: str
+    sampling: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """
     What the worker says to one request; exactly one per submitted request.
 
     Times in seconds on a steady clock; nan where not measured. Digests are sha256 hex over
     token ids as little-endian uint32. `input_tokens` gives (observation name, tokens, truncated).
+    `trace` is there while decisions are audited.
     """
 
     request_id: str
@@ -273,6 +295,7 @@ class Answer:
     grammar_mass_min: float = math.nan
     verified: bool = False
     input_tokens: tuple[tuple[str, int, bool], ...] = ()
+    trace: Trace | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,7 +329,8 @@ class WorkerSettings:
     """
     Everything the worker process needs, sent as its first frame. Plain values only.
 
-    `model_path` '' means the embedded checkpoint. `device` is auto, cpu, cuda or xpu.
+    `model_path` '' means the embedded checkpoint. `device` is auto, cpu, cuda or xpu. `trace`:
+    answers carry one.
     """
 
     robots: tuple[RobotSettings, ...]
@@ -329,6 +353,7 @@ class WorkerSettings:
     min_p: float = 0.0
     seed: int = 0
     inbox_size: int = 64
+    trace: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,13 +25,17 @@ import sys
 
 from gemma_node.core import Answer
 from gemma_node.core import ErrorCode
+from gemma_node.core import Generation
 from gemma_node.core import GenerationResult
 from gemma_node.core import Outcome
 from gemma_node.core import Request
+from gemma_node.core import Trace
+from gemma_node.decision.outcome import AllowedTools
 from gemma_node.decision.outcome import Meaning
 from gemma_node.decision.prompt import Prompt
 from gemma_node.errors import GemmaNodeError
 
+_SAMPLING = ('max_tokens', 'temperature', 'top_k', 'top_p', 'min_p', 'seed', 'draft')
 _REFUSALS = frozenset({
     ErrorCode.INVALID_REQUEST,
     ErrorCode.UNKNOWN_ROBOT,
@@ -85,6 +89,24 @@ def with_facts(answer: Answer, prompt: Prompt, result: GenerationResult) -> Answ
         decode_time=result.decode_time,
         grammar_mass_min=min(result.masses, default=math.nan),
         input_tokens=prompt.input_tokens,
+    )
+
+
+def trace_of(
+    generation: Generation, result: GenerationResult, allowed: AllowedTools, grammar_digest: str
+) -> Trace:
+    """Return what an audit keeps of a generation."""
+    return Trace(
+        prompt_ids=generation.prompt_ids,
+        cuts=generation.cuts,
+        output_ids=result.token_ids,
+        stop_id=result.stop_id,
+        probabilities=tuple(round(each, 6) for each in result.probabilities),
+        tools=tuple(tool.name for tool in allowed.declarations),
+        tool_choice=allowed.choice,
+        max_calls=allowed.max_calls,
+        grammar_digest=grammar_digest,
+        sampling={name: getattr(generation, name) for name in _SAMPLING},
     )
 
 

@@ -42,9 +42,11 @@ from gemma_node.core import Observation
 from gemma_node.core import Request
 from gemma_node.core import RobotSettings
 from gemma_node.core import ToolChoice
+from gemma_node.core import Trace
 from gemma_node.core import WorkerSettings
 from gemma_node.decision.answers import ids_digest
 from gemma_node.decision.answers import served
+from gemma_node.decision.answers import trace_of
 from gemma_node.decision.answers import unserved
 from gemma_node.decision.answers import with_facts
 from gemma_node.decision.outcome import allowed_tools
@@ -95,6 +97,7 @@ class _Running:
     arrival: Arrival
     request: Request
     prompt: Prompt
+    generation: Generation
     seed: int
     wait_time: float
     encode_time: float
@@ -120,12 +123,12 @@ class Decider:
         vocab_size: int = 0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._tokenizer = tokenizer
+        self.tokenizer = tokenizer
         self._settings = settings
         self._generator = generator
         self._clock = clock
         self._writer = PromptWriter(tokenizer, template)
-        self._grammars = GrammarFactory(
+        self.grammars = GrammarFactory(
             tokenizer.inner,
             vocab_size=max(vocab_size, tokenizer.vocab_size),
             stop_ids=tokenizer.stop_ids,
@@ -149,7 +152,7 @@ class Decider:
         """
         self._writer.prefix(robot)
         if robot.tools:
-            self._grammars.compile(robot.tools, ToolChoice.AUTO, self._settings.max_calls)
+            self.grammars.compile(robot.tools, ToolChoice.AUTO, self._settings.max_calls)
         self._robots[robot.name] = robot
 
     def submit(self, request: Request, observations: Sequence[Observation]) -> Answer | None:
@@ -201,7 +204,7 @@ class Decider:
             error = finish_error(result)
             if error is not None:
                 raise error
-            meaning = read_output(result, request, arrival.allowed, self._tokenizer)
+            meaning = read_output(result, request, arrival.allowed, self.tokenizer)
             if not request.keep:
                 _abandon(arrival)
             elif not arrival.is_outdated:
@@ -210,9 +213,11 @@ class Decider:
             _abandon(arrival)
             # A completion that is wrong is no refusal, whatever its code.
             answer = unserved(request, error, may_refuse=result.finish is not Finish.STOP)
-            answer = replace(answer, text=free_text(result.token_ids, self._tokenizer))
+            answer = replace(answer, text=free_text(result.token_ids, self.tokenizer))
         else:
             answer = served(request, meaning)
+        if self._settings.trace:
+            answer = replace(answer, trace=self._trace(running, result))
         return replace(
             with_facts(answer, running.prompt, result),
             seed=running.seed,
@@ -229,7 +234,7 @@ class Decider:
             stage=progress.stage,
             prompt_tokens_done=progress.prompt_tokens_done,
             completion_tokens=len(progress.token_ids),
-            partial_text=free_text(progress.token_ids, self._tokenizer),
+            partial_text=free_text(progress.token_ids, self.tokenizer),
         )
 
     def cancel(self, request_id: str, code: ErrorCode = ErrorCode.CANCELED) -> Answer | None:
@@ -278,7 +283,7 @@ class Decider:
         settings, allowed = self._settings, arrival.allowed
         max_tokens = arrival.request.max_tokens or settings.max_tokens
         request, prompt = self._write(arrival, max_tokens)
-        constraint = self._grammars.constraint(
+        constraint = self.grammars.constraint(
             allowed.declarations, allowed.choice, allowed.max_calls
         )
         seed = request.seed or settings.seed
@@ -288,7 +293,7 @@ class Decider:
             prompt_ids=prompt.ids,
             cuts=prompt.cuts,
             max_tokens=max_tokens,
-            stop_ids=self._tokenizer.stop_ids,
+            stop_ids=self.tokenizer.stop_ids,
             constraint=constraint,
             temperature=request.temperature or settings.temperature,
             top_k=settings.top_k,
@@ -303,10 +308,16 @@ class Decider:
             arrival=arrival,
             request=request,
             prompt=prompt,
+            generation=generation,
             seed=seed,
             wait_time=started - arrival.at,
             encode_time=self._clock() - started,
         ), generation
+
+    def _trace(self, running: _Running, result: GenerationResult) -> Trace:
+        allowed = running.arrival.allowed
+        grammar = self.grammars.compile(allowed.declarations, allowed.choice, allowed.max_calls)
+        return trace_of(running.generation, result, allowed, grammar.digest)
 
     def _check(self, request: Request) -> RobotSettings:
         robot = self._robots.get(request.robot)
@@ -370,7 +381,7 @@ class Decider:
             f'a prompt of {num_tokens} tokens and {max_tokens} to generate exceed the context '
             f'of {context}: '
         )
-        num_text = len(self._tokenizer.encode_data(request.text.strip()))
+        num_text = len(self.tokenizer.encode_data(request.text.strip()))
         fits = context - max_tokens - (num_tokens - num_text)
         if fits > 0:
             return f'{text}a text of {fits} tokens fits, this one has {num_text}'

@@ -141,6 +141,13 @@ NODE_PARAMETERS = (
           minimum=0.0, maximum=3600.0),
     _spec('status_period', 1.0, 'Period of ~/status and /diagnostics [s].',
           minimum=0.1, maximum=60.0),
+    _spec('audit.folder', '', "Folder of the audit log; '' keeps none."),
+    _spec('audit.max_file_mb', 64, 'A file of the log is closed at this size [MiB].',
+          minimum=1, maximum=65536),
+    _spec('audit.max_files', 16, 'Files of the log that are kept, the newest.',
+          minimum=1, maximum=100000),
+    _spec('audit.max_waiting', 4096, 'Records that may wait to be written; more are dropped, '
+          'counted and said.', minimum=16, maximum=1000000),
     _spec('autostart', True, 'Configure and activate without a lifecycle manager.'),
 )
 

@@ -46,6 +46,7 @@ DEFAULT_SYSTEM_PROMPT = (
     'You decide for a mobile robot. Call the tool that fits the request, '
     'or answer in one short sentence.')
 MIN_MAX_AGE_S = 0.1
+_AUDIT = ('folder', 'max_file_mb', 'max_files', 'max_waiting')
 _TYPE = re.compile(r'[a-z][a-z0-9_]*/msg/[A-Z][A-Za-z0-9]*\Z')
 
 
@@ -135,6 +136,10 @@ class NodeSettings:
     isolation: str = 'process'
     python: str = ''
     inbox_size: int = 64
+    audit_folder: str = ''
+    audit_max_file_mb: int = 64
+    audit_max_files: int = 16
+    audit_max_waiting: int = 4096
     values: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def robot(self, name: str) -> RobotConfig:
@@ -150,7 +155,8 @@ class NodeSettings:
     @property
     def digest(self) -> str:
         """sha256 over everything that decides what calls may do."""
-        kept = {k: v for k, v in asdict(self).items() if k != 'values'}
+        kept = {k: v for k, v in asdict(self).items()
+                if k != 'values' and not k.startswith('audit_')}
         return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
 
 
@@ -192,7 +198,7 @@ def to_worker_settings(settings: NodeSettings, catalogue: Declares) -> WorkerSet
     decoding = ('temperature', 'top_k', 'top_p', 'min_p', 'seed', 'max_tokens', 'max_calls')
     return WorkerSettings(
         robots=robots, model_path=value['model.path'], device=value['device'],
-        allow_unverified=value['allow_unverified'],
+        allow_unverified=value['allow_unverified'], trace=bool(settings.audit_folder),
         allow_not_finite=value['model.allow_not_finite'],
         **{name: value[f'engine.{name}'] for name in engine},
         **{name: value[f'decoding.{name}'] for name in decoding})
@@ -220,7 +226,8 @@ def _node_settings(value: dict[str, Any]) -> NodeSettings:
         lock=value['lock'], lock_timeout_s=value['lock_timeout'],
         status_period_s=value['status_period'], autostart=value['autostart'],
         isolation=value['engine.isolation'], python=value['engine.python'],
-        inbox_size=value['engine.inbox_size'], values=value)
+        inbox_size=value['engine.inbox_size'],
+        **{f'audit_{name}': value[f'audit.{name}'] for name in _AUDIT}, values=value)
 
 
 def _robot(value: dict[str, Any], name: str) -> RobotConfig:

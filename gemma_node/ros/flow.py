@@ -292,6 +292,8 @@ class Flow:
         self._chains.open(request, sent, opened.origin)
         self._note_unsent(request, answer.calls, verdicts)
         self._outbox.publish_decision(decision, request, robot)
+        self._outbox.auditor.decision(
+            request, answer, opened.observations, decision, verdicts, goals)
         if opened.origin is not None:
             opened.origin.on_decision(decision, has_open_calls=bool(sent))
         self._approvals.add(decision, [

@@ -40,6 +40,7 @@ from gemma_node.msg import ToolEvent
 from gemma_node.policy.gate import Verdict
 from gemma_node.policy.gate import VerdictKind
 from gemma_node.policy.modes import Modes
+from gemma_node.ros.auditing import Auditor
 from gemma_node.ros.conversions import decision_of
 from gemma_node.ros.conversions import input_refs
 from gemma_node.ros.conversions import NS
@@ -65,16 +66,17 @@ LAST_WORDS_S = 0.2
 
 
 class Outbox:
-    """The node's own publishers. `record` counts decisions for the status."""
+    """The node's own publishers. `record` counts decisions, `auditor` keeps them."""
 
     def __init__(
         self, node: Node, dispatch: Dispatch, modes: Modes,
-        record: Callable[[Decision], None],
+        record: Callable[[Decision], None], auditor: Auditor,
     ) -> None:
         self._node = node
         self._dispatch = dispatch
         self._modes = modes
         self._record = record
+        self.auditor = auditor
         self.config_digest = ''
         self._said_s = -math.inf
         overrides = QoSOverridingOptions.with_default_policies()
@@ -154,6 +156,7 @@ class Outbox:
         event.header.stamp = self._node.get_clock().now().to_msg()
         self._said_s = time.monotonic()
         self._events.publish(event)
+        self.auditor.event(event)
 
     def publish_stop(
         self, robot: str, decision_id: str, call: Call, *, is_done: bool,
@@ -189,6 +192,7 @@ class Outbox:
         info.config_digest = self.config_digest
         info.header.stamp = self._node.get_clock().now().to_msg()
         self._info.publish(info)
+        self.auditor.start(facts, info)
 
     def destroy(self) -> None:
         """Destroy the publishers, but give what was said a moment ago the time to arrive."""

@@ -42,6 +42,7 @@ from gemma_node.policy.lock import NODE
 from gemma_node.policy.settings import NodeSettings
 from gemma_node.policy.settings import to_worker_settings
 from gemma_node.ros.approvals import Approvals
+from gemma_node.ros.auditing import Auditor
 from gemma_node.ros.checks import check_settings
 from gemma_node.ros.conversions import request_of
 from gemma_node.ros.diagnostics import Diagnostics
@@ -131,8 +132,9 @@ class Runtime:
                 on_taken_over=self._take_over),
             server_timeout_s=settings.server_timeout_s,
             server_silence_s=settings.server_silence_s))
+        self._auditor = self._keep(Auditor(node, settings, self._worker_settings))
         self._outbox = self._keep(Outbox(
-            node, self.dispatch, self.gate.modes, self.diagnostics.record))
+            node, self.dispatch, self.gate.modes, self.diagnostics.record, self._auditor))
         handlers = RobotHandlers(command=self._take_command, lock=self._take_lock,
                                  report=self.diagnostics.report)
         for config in settings.robots:
@@ -148,7 +150,7 @@ class Runtime:
         self.flow = Flow(settings, self._robots, self.gate, self.dispatch, self._bridge.client,
                          self._outbox, approvals, self._now_ns)
         self._keep(Services(
-            node, guard, self._robots, self.gate, self._bridge.client, approvals,
+            node, guard, self._robots, self.gate, self._bridge.client, approvals, self._auditor,
             changed=self._publish_catalogues,
             not_ready=lambda: '' if self._facts else self.diagnostics.worker[1]))
         self._create_own_topics()
@@ -255,6 +257,7 @@ class Runtime:
 
     def _disarm(self, robot: str, reason: str) -> None:
         self.gate.modes.disarm(robot, reason)
+        self._auditor.operator('disarm', robot=robot, reason=reason)
         self._node.get_logger().warning(
             f"robot '{robot}' is in shadow mode until it is re-armed: {reason}")
         self._publish_catalogues()
@@ -299,6 +302,7 @@ class Runtime:
             robot.publish_catalogue(self.dispatch, self.gate.modes, self._catalogue.digest)
 
     def _publish_status(self) -> None:
+        self._auditor.tell_dropped()
         self.diagnostics.callback_errors = self._guard.errors
         self.diagnostics.publish(self._robots, self._snapshots(), self.gate, self.dispatch)
 

@@ -27,6 +27,7 @@ from gemma_node.core import Mode
 from gemma_node.errors import RequestError
 from gemma_node.policy.gate import Gate
 from gemma_node.ros.approvals import Approvals
+from gemma_node.ros.auditing import Auditor
 from gemma_node.ros.conversions import uuid_hex
 from gemma_node.ros.guard import CallbackGuard
 from gemma_node.ros.robots import Robot
@@ -46,7 +47,7 @@ class Services:
 
     def __init__(
         self, node: Node, guard: CallbackGuard, robots: dict[str, Robot], gate: Gate,
-        client: Client, approvals: Approvals, *, changed: Callable[[], None],
+        client: Client, approvals: Approvals, auditor: Auditor, *, changed: Callable[[], None],
         not_ready: Callable[[], str],
     ) -> None:
         self._node = node
@@ -54,6 +55,7 @@ class Services:
         self._gate = gate
         self._client = client
         self._approvals = approvals
+        self._auditor = auditor
         self._changed = changed
         self._not_ready = not_ready
         self._services = [
@@ -84,6 +86,9 @@ class Services:
         names = [request.robot] if request.robot else list(self._robots)
         if request.tool and not all(request.tool in self._robots[name].specs for name in names):
             raise RequestError(ErrorCode.UNKNOWN_TOOL, f"no tool '{request.tool}'")
+        self._auditor.operator(
+            'set_mode', robot=request.robot, tool=request.tool, mode=request.mode,
+            operator_name=request.operator_name)
         modes = self._gate.modes
         modes.set(Mode(request.mode), robot=request.robot, tool=request.tool)
         response.effective_mode = int(min(
@@ -100,6 +105,10 @@ class Services:
         if not decision_id:
             raise RequestError(ErrorCode.INVALID_REQUEST,
                                'decision_id is zero; ~/pending_approvals has those that wait')
+        self._auditor.operator(
+            'approve' if request.approved else 'deny', decision_id=decision_id,
+            call_ids=[uuid_hex(call_id) for call_id in request.call_ids],
+            operator_name=request.operator_name, reason=request.reason)
         self._approvals.decide(
             decision_id, [uuid_hex(call_id) for call_id in request.call_ids],
             is_approved=request.approved, reason=request.reason)
@@ -115,6 +124,7 @@ class Services:
         reason = self._gate.locks.reason(name, time.monotonic())
         if reason:
             raise RequestError(ErrorCode.LOCKED, f'not re-armed: {reason}')
+        self._auditor.operator('rearm', robot=name, operator_name=request.operator_name)
         self._gate.modes.rearm(name)
         self._node.get_logger().info(
             f'{request.operator_name or "somebody"} re-armed robot {name}')

@@ -32,7 +32,7 @@ from gemma_node.replay.run import ReplaySummary
 
 VERBS = (
     'run', 'demo', 'doctor', 'inspect', 'convert', 'receipts', 'replay', 'ask', 'schema', 'tools',
-    'eval',
+    'eval', 'rerun', 'explain',
 )  # fmt: skip
 
 
@@ -75,6 +75,11 @@ def test_help_lists_exactly_the_verbs_that_work(capsys):
         ('inspect', 'absent'),
         ('eval',),
         ('eval', 'absent'),
+        ('rerun', 'absent'),
+        ('rerun', 'absent', '--all'),
+        ('rerun', 'absent', 'abcd'),
+        ('explain', 'absent'),
+        ('explain', 'absent', 'abcd'),
         ('eval', 'absent', '--jobs', '0'),
         ('convert', 'absent', 'x'),
         ('receipts',),

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 MAX_LINES = 450
 # core.py holds values and their meaning only; tests and training phrases are tables.
-LONGER = {'gemma_node/core.py': 500, 'scripts/': 600, 'tests/': 650}
+LONGER = {'gemma_node/core.py': 530, 'scripts/': 600, 'tests/': 650}
 FORBIDDEN_MODULES = {'pickle', 'cPickle', 'dill', 'shelve', 'marshal', 'cloudpickle', 'joblib'}
 FORBIDDEN_CALLS = {'eval', 'exec', 'compile', '__import__', 'print', 'breakpoint', 'input'}
 FORBIDDEN_ATTRIBUTES = {('os', 'system'), ('os', 'popen'), ('yaml', 'load'), ('torch', 'load')}

@@ -19,7 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / 'gemma_node'
 GENERATED = ('msg', 'srv', 'action')
 # import name -> name on the index, where they differ
-DISTRIBUTIONS = {'jinja2': 'jinja2', 'ruamel': 'ruamel-yaml'}
+DISTRIBUTIONS = {'jinja2': 'jinja2', 'ruamel': 'ruamel-yaml',
+                 'backports': 'backports-zstd'}
 
 
 @pytest.fixture(scope='module')
