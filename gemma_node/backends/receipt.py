@@ -52,10 +52,14 @@ _WORDS = {
 
 
 def receipts_folder() -> Path:
-    """Return where receipts are written and looked for unless another place is named."""
+    """
+    Return where receipts are written and looked for unless another place is named.
+
+    It is no absolute path where the user has no home.
+    """
     base = os.environ.get('XDG_STATE_HOME', '')
-    root = Path(base) if base.startswith('/') else Path.home() / '.local' / 'state'
-    return root / 'gemma_node' / 'receipts'
+    root = base if base.startswith('/') else os.path.expanduser('~/.local/state')
+    return Path(root) / 'gemma_node' / 'receipts'
 
 
 def identity(checkpoint: Path, backend: str, device: Mapping[str, str]) -> dict[str, Any]:

@@ -15,11 +15,13 @@
 """
 What the checks of a receipt work with: a model, a device, forced tokens, and their logits.
 
-Logits of the reference, of the eager pass and of what serves are computed once and kept.
+Logits of the reference, of the eager pass and of what serves are computed once and kept, as far
+as a few GiB hold them.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from dataclasses import replace
@@ -44,6 +46,8 @@ from gemma_node.receipts.reference64 import logits64
 from gemma_node.receipts.reference64 import Weights
 
 _SHORT = 48
+# Bytes of logits that are kept.
+_KEPT = 4 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,7 @@ class Bench:
         self.quick = quick
         self.plan = ForwardPass.of(model.config, self.dtype)
         self.forced = _forced(model.config, token_ids, envelope, quick=quick)
-        self._kept: dict[tuple[object, ...], Tensor] = {}
+        self._kept: OrderedDict[tuple[object, ...], Tensor] = OrderedDict()
 
     @cached_property
     def weights(self) -> Weights:
@@ -157,6 +161,10 @@ class Bench:
     def _keep(self, key: tuple[object, ...], compute: Callable[[], Tensor]) -> Tensor:
         if key not in self._kept:
             self._kept[key] = compute().cpu().double()
+        self._kept.move_to_end(key)
+        # A large vocabulary's logits are many; those used longest ago are computed again.
+        while len(self._kept) > 1 and sum(each.nbytes for each in self._kept.values()) > _KEPT:
+            self._kept.popitem(last=False)
         return self._kept[key]
 
 

@@ -148,6 +148,8 @@ def write_receipt(receipt: dict[str, Any], out: Path | None) -> Path:
         dtype = receipt['envelope']['compute_dtype']
         name = f'{bound["checkpoint"][:12]}-{bound["backend"]}-{dtype}.json'
         out = receipts_folder() / name
+        if not out.is_absolute():
+            raise ConfigError('this user has no home folder; name a file with --out')
         out.parent.mkdir(parents=True, exist_ok=True)
     if not out.parent.is_dir():
         raise ConfigError(f'there is no folder {out.parent} to write {out.name}')

@@ -209,3 +209,13 @@ def test_receipts_are_looked_for_beside_the_checkpoint_and_in_the_state_folder(
     assert evidence.folders == (folder / 'receipts', receipts.receipts_folder())
     monkeypatch.setenv('XDG_STATE_HOME', '')
     assert receipts.receipts_folder().parts[-4:] == ('.local', 'state', 'gemma_node', 'receipts')
+
+
+def test_a_user_without_a_home_can_still_be_admitted(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv('XDG_STATE_HOME', raising=False)
+    monkeypatch.setattr('os.path.expanduser', lambda path: path)
+    assert not receipts.receipts_folder().is_absolute()
+    wanted = receipts.limits(lanes=1, context_tokens=64, compute_dtype='float32')
+    assert 'there is none' in receipts.Evidence.of(folder).gap('cpu', DEVICE, wanted)

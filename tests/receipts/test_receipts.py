@@ -303,6 +303,16 @@ def test_the_receipt_is_bound_to_what_it_was_made_of(
     assert list(tmp_path.iterdir()) == [tmp_path / 'receipt.json']
 
 
+def test_what_is_not_kept_is_computed_again(
+    receipt: dict[str, Any], source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr('gemma_node.receipts.bench._KEPT', 0)
+    monkeypatch.setattr(report, 'CHECKS', (registry.CHECKS[0],))
+    again = make_receipt(order(source))
+    name = 'forced_tokens'
+    assert again['checks'][name]['measured'] == receipt['checks'][name]['measured']
+
+
 def test_only_times_change_from_run_to_run(receipt: dict[str, Any], source: Path) -> None:
     again = make_receipt(order(source))
     for name, check in receipt['checks'].items():
