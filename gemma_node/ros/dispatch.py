@@ -32,6 +32,7 @@ from rclpy.node import Node
 
 from gemma_node.core import CallKind
 from gemma_node.core import ErrorCode
+from gemma_node.core import Observation
 from gemma_node.msg import ToolEvent
 from gemma_node.policy.gate import Gate
 from gemma_node.policy.limits import Finding
@@ -124,6 +125,13 @@ class Dispatch:
     def running(self, robot: str = '') -> list[Goal]:
         """Return the goals that have not ended, of one robot or of all."""
         return [goal for goal in self._goals.values() if robot in ('', goal.robot)]
+
+    def observations(self, robot: str) -> tuple[Observation, ...]:
+        """Return what the robot's running goals say of themselves, for the next prompt."""
+        now_s, now_ns = time.monotonic(), int(self._node.get_clock().now().nanoseconds)
+        found = [goal.observation(now_s, now_ns) for goal in self.running(robot)
+                 if goal.phase is Phase.RUNNING]
+        return tuple(observation for observation in found if observation is not None)
 
     def num_orphans(self, robot: str) -> int:
         """Return how many of the robot's goals ended without a confirmed cancel."""

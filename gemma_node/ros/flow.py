@@ -216,8 +216,9 @@ class Flow:
             self._stop_at_once(opened)
             return
         self._check_request(request, robot)
-        opened.observations = robot.inputs.snapshot(
-            self._now_ns(), self.settings.stamp_tolerance_s)
+        opened.observations = (
+            *robot.inputs.snapshot(self._now_ns(), self.settings.stamp_tolerance_s),
+            *self._dispatch.observations(robot.config.name))
         finding = self._gate.before(request, opened.observations, now_s=opened.accepted_s)
         if finding is not None:
             raise RequestError(finding.code, finding.sentence)

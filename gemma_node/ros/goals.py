@@ -26,8 +26,10 @@ from typing import Any
 
 from gemma_node.core import Call
 from gemma_node.core import ErrorCode
+from gemma_node.core import Observation
 from gemma_node.msg import ToolEvent
 from gemma_node.policy.fields import lookup
+from gemma_node.policy.freshness import quantise_age
 from gemma_node.policy.result_text import MAX_CHARACTERS
 from gemma_node.ros.conversions import as_json
 from gemma_node.ros.conversions import uuid_message
@@ -99,6 +101,7 @@ class Goal:
     server_seen_s: float = -math.inf
     cause: str = ''
     told_s: float = -math.inf
+    feedback: Mapping[str, Any] = field(default_factory=dict)
     first_value: float = math.nan
 
     def event(self, state: int, now_s: float) -> ToolEvent:
@@ -121,7 +124,8 @@ class Goal:
             return None
         self.told_s = now_s
         event = self.event(ToolEvent.STATE_EXECUTING, now_s)
-        event.detail_json = _shown(feedback, rule.show)
+        self.feedback = _shown(feedback, rule.show)
+        event.detail_json = as_json(self.feedback)
         if isinstance(value, (int, float)):
             event.progress = self._progress(float(value))
         return event
@@ -135,6 +139,17 @@ class Goal:
         event.progress = fraction
         return event
 
+    def observation(self, now_s: float, now_ns: int) -> Observation | None:
+        """Return the feedback that was told last, as the model sees it; None before the first."""
+        if not self.feedback:
+            return None
+        age_ns = int(1e9 * (now_s - self.told_s))
+        return Observation(
+            name=f'{self.call.name}_feedback', topic=f'{self.interface_name}/_action/feedback',
+            type=f'{self.spec.interface_type}_Feedback', received_ns=now_ns - age_ns,
+            age_s=quantise_age(age_ns),
+            value={**self.feedback, 'elapsed': round(now_s - self.sent_s, 1)})
+
     def end_event(self, ending: Ending, now_s: float) -> ToolEvent:
         """Return the terminal event."""
         event = self.event(ending.state, now_s)
@@ -146,7 +161,7 @@ class Goal:
         if ending.state == ToolEvent.STATE_SUCCEEDED and self.spec.feedback.progress_field:
             event.progress = 1.0
         if ending.result:
-            event.detail_json = _shown(ending.result, self.spec.result.show)
+            event.detail_json = as_json(_shown(ending.result, self.spec.result.show))
         return event
 
     def _progress(self, value: float) -> float:
@@ -156,10 +171,10 @@ class Goal:
         return min(1.0, max(0.0, (self.first_value - value) / span))
 
 
-def _shown(values: Mapping[str, Any], names: Iterable[str]) -> str:
+def _shown(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """Return the fields named that there are: results differ between versions of a package."""
     found = {name: lookup(values, name) for name in names}
-    return as_json({name: _bounded(value) for name, value in found.items() if value is not None})
+    return {name: _bounded(value) for name, value in found.items() if value is not None}
 
 
 def _bounded(value: Any) -> Any:

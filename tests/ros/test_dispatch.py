@@ -22,6 +22,7 @@ from ros_harness import NavigateServer
 from ros_harness import reply
 from std_msgs.msg import Bool
 
+from gemma_node.action import NavigateTo
 from gemma_node.core import ErrorCode
 from gemma_node.core import Trigger
 from gemma_node.msg import Decision
@@ -92,6 +93,26 @@ def test_result_leads_to_a_follow_up_with_its_parent(driving):
     request = driving.worker.requests[-1][0]
     assert request.trigger is Trigger.TOOL_RESULT
     assert request.tool_results[0].text == 'done, travelled 3.5'
+
+
+def test_feedback_of_a_running_goal_is_an_input_of_the_next_request(driving):
+    goal = driving.server.goals[0]
+    driving.spin(lambda: ToolEvent.STATE_ACCEPTED in driving.states(driving.call_id))
+    goal.publish_feedback(NavigateTo.Feedback(distance_remaining=7.25))
+    driving.spin(lambda: ToolEvent.STATE_EXECUTING in driving.states(driving.call_id))
+    # Within the tool's period a newer one is neither told nor shown.
+    goal.publish_feedback(NavigateTo.Feedback(distance_remaining=1.0))
+    driving.spin_for(0.1)
+    decision = driving.decide('how far is it?')
+    shown = driving.worker.requests[-1][1][-1]
+    assert shown.name == 'go_to_feedback'
+    assert shown.value['distance_remaining'] == 7.25 and 0 < shown.value['elapsed'] < 5
+    assert 0 < shown.age_s < 5
+    assert decision.inputs[-1].topic.endswith('/r1/navigate_to/_action/feedback')
+    driving.server.end(goal)
+    driving.terminal(driving.call_id)
+    driving.decide('and now?')
+    assert 'go_to_feedback' not in [item.name for item in driving.worker.requests[-1][1]]
 
 
 def test_aborted_goal_says_why_with_the_servers_code(driving):
