@@ -55,7 +55,7 @@ from gemma_node.quant.packed import PlainFormat
 _PLAIN_DTYPES = ('BF16', 'F32')
 _FLOATS = ('BF16', 'F32', 'F8_E4M3')
 _MAX_NAMED = 8
-_CHECK_ELEMENTS = 1 << 20
+_CHECK_ELEMENTS = 1 << 17
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,10 +231,13 @@ def _load(
 def count_not_finite(tensor: torch.Tensor) -> int:
     """Return how many values of a floating-point tensor are NaN or infinite."""
     is_narrow = tensor.dtype == torch.float8_e4m3fn
-    num_finite = 0
+    num_bad = 0
     for part in torch.split(tensor.flatten(), _CHECK_ELEMENTS):
-        num_finite += int(torch.isfinite(part.float() if is_narrow else part).sum())
-    return tensor.numel() - num_finite
+        values = part.float() if is_narrow else part
+        # The largest magnitude says it all, several times as fast, unless something is bad.
+        if values.numel() and not torch.isfinite(values.abs().amax()):
+            num_bad += int((~torch.isfinite(values)).sum())
+    return num_bad
 
 
 class _Problems:

@@ -152,7 +152,9 @@ def quantize(
     has_steps = steps != 0
     scale = torch.where(has_steps, edge / torch.where(has_steps, steps, 1.0), scale)
     bias = torch.where(has_steps, edge, 0.0)
-    codes = _round((groups - bias) / scale, rounding).clamp(0.0, levels).to(torch.uint8)
+    # In place, since fresh memory costs more here than arithmetic.
+    steps = _round((groups - bias).div_(scale), rounding)
+    codes = steps.clamp_(0.0, levels).to(torch.uint8)
     return AffineTensors(
         words=pack(codes.reshape(weight.shape), bits),
         scales=scale.squeeze(-1).to(weight.dtype),
@@ -209,8 +211,9 @@ def unpack(words: Tensor, bits: int) -> Tensor:
 
 
 def _round(values: Tensor, rounding: Rounding) -> Tensor:
+    """Round, maybe in place."""
     if rounding == 'cpu':
-        return torch.round(values)
+        return values.round_()
     whole = torch.trunc(values)
     away: Tensor = whole + torch.where((values - whole).abs() >= 0.5, torch.sign(values), 0.0)
     return away

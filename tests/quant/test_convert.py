@@ -488,9 +488,7 @@ def test_every_recipe_loads_with_the_unused_tensors_gone(ours):
 
 def test_memory_stays_that_of_a_part(tmp_path, monkeypatch):
     """The table alone has 64 MiB; parts have half a million numbers."""
-    config = sources.TINY | {'vocab_size': 1 << 17, 'vocab_size_per_layer_input': 1 << 17}
-    monkeypatch.setattr(sources, 'TINY', config)
-    source = sources.write_standalone(tmp_path / 'source')
+    source = sources.write_standalone(tmp_path / 'source', vocab_size=1 << 17)
     monkeypatch.setattr(PART, 1 << 19)
     start, peak = anonymous_bytes(), [0]
 
@@ -500,6 +498,21 @@ def test_memory_stays_that_of_a_part(tmp_path, monkeypatch):
     convert(source, tmp_path / 'out', 'mlx-4bit', on_progress=watch)
     assert (source / 'model.safetensors').stat().st_size > 100 << 20
     assert peak[0] - start < 32 << 20
+
+
+def test_threads_of_torch_are_as_before_also_after_a_failure(standalone, tmp_path):
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    seen = []
+    try:
+        convert(standalone, tmp_path / 'out', 'mlx-4bit',
+                on_progress=lambda done, total: seen.append(torch.get_num_threads()))
+        with pytest.raises(KeyboardInterrupt):
+            convert(standalone, tmp_path / 'new', 'mlx-4bit', on_progress=Interrupter(2))
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
+    assert set(seen) == {1}
 
 
 def anonymous_bytes():
