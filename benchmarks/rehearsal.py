@@ -166,8 +166,9 @@ def decode(folder: Path) -> None:
     if result.finish is Finish.FAILED:
         raise SystemExit(f'{folder} cannot decode: {result.error_msg}')
     sys.stdout.write(json.dumps({
-        'form': model.form, 'step': 'native' if engine.is_native else 'torch', 'load_s': round(loaded, 1),
-        'prefill_s': round(result.prefill_time, 2), 'decode_s': round(result.decode_time, 2),
+        'form': model.form, 'step': 'native' if engine.is_native else 'torch',
+        'load_s': round(loaded, 1), 'prefill_s': round(result.prefill_time, 2),
+        'decode_s': round(result.decode_time, 2),
         'finish': result.finish.name, 'token_ids': list(result.token_ids)}))
 
 
