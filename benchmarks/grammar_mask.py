@@ -166,7 +166,7 @@ def memory(
 
 def _factory(tokenizer: Tokenizer, slices: Sequence[str]) -> grammar.GrammarFactory:
     shipped = grammar._SLICES
-    grammar._SLICES = tuple(slices)
+    grammar._SLICES = tuple(slices)  # type: ignore[assignment]
     try:
         return grammar.GrammarFactory(
             tokenizer.inner, vocab_size=tokenizer.vocab_size, stop_ids=tokenizer.stop_ids,
