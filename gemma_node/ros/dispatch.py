@@ -175,6 +175,8 @@ class Dispatch:
         """Cancel goals (of a robot, by id, or all); return the ids that must still end."""
         wanted = set(call_ids)
         goals = [goal for goal in self.running(robot) if not wanted or goal.call.id in wanted]
+        # Those that wait go first, or the end of what they wait for would send them.
+        goals.sort(key=lambda goal: goal.phase is not Phase.WAITING)
         ids = {goal.call.id for goal in goals}
         for goal in goals:
             self._cancel(goal, cause)

@@ -117,6 +117,7 @@ def test_explain_shows_prompt_inputs_probabilities_and_verdicts(real_log, capsys
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_rerun_of_a_thousand_audited_decisions_gives_no_other_token(tmp_path):
     audit_real_worker(tmp_path, 1000)
     started = time.monotonic()
