@@ -50,7 +50,8 @@ _CONTEXTS = (1024, 8192, 32768)
 _LAYOUTS = {MULTIMODAL_PREFIX: 'multimodal', MLX_PREFIX: 'MLX'}
 # What this version does with a checkpoint, whatever its form.
 _SERVED = {
-    'cpu': 'weights in float32 where that fits, else in bfloat16; the table in the mapped file',
+    'cpu': 'where float32 weights would fit, the native step (bfloat16 and 4 bits as stored, '
+    'other forms in float32), else PyTorch in bfloat16; the table in the mapped file',
     'cuda, xpu': 'weights in bfloat16 and the table on the device',
 }
 _GEOMETRY = (
