@@ -189,7 +189,10 @@ def killed_and_resumed(source: Path, first: Path, target: Path, recipe: str) -> 
     again = converting(source, target, recipe).result()
     report['resumed_units'] = again.pop('printed')['resumed']
     report |= again
-    report['same_bytes_as_first'] = digests(first) == digests(target)
+    before, after = digests(first), digests(target)
+    report['same_bytes_as_first'] = before == after
+    report['files_that_differ'] = sorted(
+        name for name in before | after if before.get(name) != after.get(name))
     report['left_behind'] = sorted(each.name for each in target.parent.glob('.*.partial'))
     return report
 
