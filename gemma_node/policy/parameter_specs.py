@@ -148,6 +148,8 @@ NODE_PARAMETERS = (
           minimum=1, maximum=100000),
     _spec('audit.max_waiting', 4096, 'Records that may wait to be written; more are dropped, '
           'counted and said.', minimum=16, maximum=1000000),
+    _spec('audit.bag', False, 'Also record Decisions and ToolEvents into an mcap bag in that '
+          'folder.'),
     _spec('autostart', True, 'Configure and activate without a lifecycle manager.'),
 )
 

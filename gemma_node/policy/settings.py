@@ -46,7 +46,7 @@ DEFAULT_SYSTEM_PROMPT = (
     'You decide for a mobile robot. Call the tool that fits the request, '
     'or answer in one short sentence.')
 MIN_MAX_AGE_S = 0.1
-_AUDIT = ('folder', 'max_file_mb', 'max_files', 'max_waiting')
+_AUDIT = ('folder', 'max_file_mb', 'max_files', 'max_waiting', 'bag')
 _TYPE = re.compile(r'[a-z][a-z0-9_]*/msg/[A-Z][A-Za-z0-9]*\Z')
 
 
@@ -140,6 +140,7 @@ class NodeSettings:
     audit_max_file_mb: int = 64
     audit_max_files: int = 16
     audit_max_waiting: int = 4096
+    audit_bag: bool = False
     values: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def robot(self, name: str) -> RobotConfig:
