@@ -53,6 +53,7 @@ from gemma_node.decision.outcome import allowed_tools
 from gemma_node.decision.outcome import AllowedTools
 from gemma_node.decision.outcome import finish_error
 from gemma_node.decision.outcome import free_text
+from gemma_node.decision.outcome import Meaning
 from gemma_node.decision.outcome import read_output
 from gemma_node.decision.prompt import Conversation
 from gemma_node.decision.prompt import Prompt
@@ -88,6 +89,11 @@ class Generator(Protocol):
 
     def forget(self, state_key: str) -> Any:
         """Drop what is kept of this key's prompts, but for prefixes that all share."""
+
+    def prepare(
+        self, state_key: str, prompt_ids: tuple[int, ...], cuts: tuple[int, ...]
+    ) -> Any:
+        """Make ready, in idle time, for prompts that begin so; the newest of a key counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,7 +214,7 @@ class Decider:
             if not request.keep:
                 _abandon(arrival)
             elif not arrival.is_outdated:
-                arrival.conversation.commit(request, result.token_ids, meaning.made)
+                self._commit(arrival, request, result, meaning)
         except GemmaNodeError as error:
             _abandon(arrival)
             # A completion that is wrong is no refusal, whatever its code.
@@ -271,6 +277,15 @@ class Decider:
             return unserved(arrival.request, error)
         self._running[generation.id] = running
         return None
+
+    def _commit(
+        self, arrival: Arrival, request: Request, result: GenerationResult, meaning: Meaning
+    ) -> None:
+        """Keep a turn, and have what the session's next prompt begins with computed."""
+        conversation = arrival.conversation
+        conversation.commit(request, result.token_ids, meaning.made)
+        key = _state_key(arrival.session)
+        self._generator.prepare(key, conversation.history_ids, conversation.cuts)
 
     def _end_waiting(self, arrival: Arrival, code: ErrorCode) -> Answer:
         _abandon(arrival)

@@ -97,6 +97,9 @@ class _Relay:
     def forget(self, state_key: str) -> None:
         self._engine.forget(state_key)
 
+    def prepare(self, state_key: str, prompt_ids: tuple[int, ...], cuts: tuple[int, ...]) -> None:
+        """Nothing: no case has idle time."""
+
 
 class Subject:
     """One loaded checkpoint. Asks cases in any number and order; one thread at a time."""

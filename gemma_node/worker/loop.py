@@ -111,6 +111,9 @@ class Engine(Protocol):
     def stats(self) -> EngineStats:
         """Return the counters."""
 
+    def close(self) -> None:
+        """Write what outlives the worker."""
+
 
 class Assembly(Protocol):
     """What a composition root makes of settings."""
@@ -241,7 +244,13 @@ class WorkerLoop:
         self._frames.send(Loading(min(max(fraction, 0.0), 1.0), text))
 
     def _serve(self, assembly: Assembly) -> int:
-        engine, decider = assembly.engine, assembly.decider
+        try:
+            return self._serve_on(assembly.engine, assembly.decider)
+        except _Closed:
+            self._guarded((), assembly.engine.close)
+            raise
+
+    def _serve_on(self, engine: Engine, decider: Decider) -> int:
         while True:
             for frame in self._drain(wait=not engine.has_work):
                 self._take(frame, decider)
