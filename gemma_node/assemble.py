@@ -86,7 +86,7 @@ def assemble(
     folder = checkpoint_folder(settings.model_path)
     config = ModelConfig.from_folder(folder)
     tokenizer = Tokenizer.from_folder(folder)
-    template = ChatTemplate.from_folder(folder)
+    template = ChatTemplate.from_folder(folder, thinking=settings.max_thinking_tokens > 0)
     _check_fit(settings, tokenizer, config)
     admission = _admit(settings, config, folder)
     report(0.1, 'reading the weights')

@@ -65,6 +65,7 @@ from gemma_node.errors import GemmaNodeError
 from gemma_node.errors import RequestError
 from gemma_node.text.chat_template import ChatTemplate
 from gemma_node.text.tokenizer import Tokenizer
+from gemma_node.tools.call_format import thought_length
 from gemma_node.tools.grammar import GrammarFactory
 from gemma_node.worker.frames import Progress
 
@@ -139,6 +140,7 @@ class Decider:
             vocab_size=max(vocab_size, tokenizer.vocab_size),
             stop_ids=tokenizer.stop_ids,
             special_ids=tokenizer.special_ids,
+            max_thinking_tokens=settings.max_thinking_tokens,
         )
         self._robots: dict[str, RobotSettings] = {}
         self._conversations: OrderedDict[Session, Conversation] = OrderedDict()
@@ -283,7 +285,9 @@ class Decider:
     ) -> None:
         """Keep a turn, and have what the session's next prompt begins with computed."""
         conversation = arrival.conversation
-        conversation.commit(request, result.token_ids, meaning.made)
+        # A thought is of its turn only; the template leaves earlier ones out too.
+        num_thought = thought_length(result.token_ids, self.tokenizer.special_ids)
+        conversation.commit(request, result.token_ids[num_thought:], meaning.made)
         key = _state_key(arrival.session)
         self._generator.prepare(key, conversation.history_ids, conversation.cuts)
 

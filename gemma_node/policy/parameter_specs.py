@@ -113,6 +113,8 @@ NODE_PARAMETERS = (
     _spec('decoding.seed', 0, 'Sampling key; unused when greedy.', minimum=0),
     _spec('decoding.max_tokens', 256, 'Longest completion.', minimum=1, maximum=65536),
     _spec('decoding.max_calls', 4, 'Most tool calls in one decision.', minimum=1, maximum=64),
+    _spec('decoding.max_thinking_tokens', 0, 'Longest thought before an answer, part of '
+          'max_tokens; 0: no thinking. The checkpoint must know how.', minimum=0, maximum=65536),
     _spec('robots', (), 'Names of the robots; empty: those that have robots.<robot>.* '
           'parameters.'),
     _spec('tools_file', '', "Tool catalogue; '' is config/tools.yaml of the package."),

@@ -194,9 +194,15 @@ def to_worker_settings(settings: NodeSettings, catalogue: Declares) -> WorkerSet
                       tools=tuple(catalogue.declarations(robot.tools)),
                       history_turns=robot.history_turns, history_tokens=robot.history_tokens)
         for robot in settings.robots)
+    if value['decoding.max_thinking_tokens'] >= value['decoding.max_tokens']:
+        raise ConfigError(
+            f"parameter 'decoding.max_thinking_tokens' is "
+            f"{value['decoding.max_thinking_tokens']}: it must leave room for an answer within "
+            f"decoding.max_tokens, {value['decoding.max_tokens']}")
     engine = ('lanes', 'context_tokens', 'max_slice_ms', 'state_budget_mb', 'state_dir',
               'cache_dir', 'num_threads', 'inbox_size')
-    decoding = ('temperature', 'top_k', 'top_p', 'min_p', 'seed', 'max_tokens', 'max_calls')
+    decoding = ('temperature', 'top_k', 'top_p', 'min_p', 'seed', 'max_tokens', 'max_calls',
+                'max_thinking_tokens')
     return WorkerSettings(
         robots=robots, model_path=value['model.path'], device=value['device'],
         allow_unverified=value['allow_unverified'], trace=bool(settings.audit_folder),
