@@ -161,6 +161,9 @@ class Engine:
     def forget(self, state_key):
         pass
 
+    def prepare(self, state_key, token_ids, cuts):
+        pass
+
 
 def test_thought_is_neither_told_nor_kept_and_the_prompt_asks_for_it(demo_kit, declare):
     kit, engine = demo_kit, Engine()
