@@ -51,6 +51,7 @@ from gemma_node.ros.dispatch import DispatchHandlers
 from gemma_node.ros.flow import Flow
 from gemma_node.ros.goals import Goal
 from gemma_node.ros.guard import CallbackGuard
+from gemma_node.ros.judging import Judging
 from gemma_node.ros.names import full_namespace
 from gemma_node.ros.names import LOCK
 from gemma_node.ros.names import REQUEST_BURST
@@ -128,7 +129,7 @@ class Runtime:
             DispatchHandlers(
                 publish=lambda event: self._outbox.publish_event(event),
                 on_end=lambda goal, ending, event: self.flow.on_goal_end(goal, ending, event),
-                recheck=lambda goal: self.flow.recheck(goal),
+                recheck=lambda goal: self.judging.again(goal),
                 on_taken_over=self._take_over),
             server_timeout_s=settings.server_timeout_s,
             server_silence_s=settings.server_silence_s))
@@ -145,10 +146,11 @@ class Runtime:
         self._warn_of_denied()
         self._bridge = WorkerBridge(
             node, settings, self._worker_settings, self._worker_factory, guard(self._take_event))
-        approvals = self._keep(Approvals(
-            node, self.dispatch, lambda goal: self.flow.rejudge(goal)))
-        self.flow = Flow(settings, self._robots, self.gate, self.dispatch, self._bridge.client,
-                         self._outbox, approvals, self._now_ns)
+        self.judging = Judging(self.gate, self.dispatch, self._robots, now_ns=self._now_ns,
+                               stamp_tolerance_s=settings.stamp_tolerance_s)
+        approvals = self._keep(Approvals(node, self.dispatch, self.judging.approve))
+        self.flow = Flow(settings, self._robots, self.judging, self.dispatch,
+                         self._bridge.client, self._outbox, approvals, self._now_ns)
         self._keep(Services(
             node, guard, self._robots, self.gate, self._bridge.client, approvals, self._auditor,
             changed=self._publish_catalogues,
@@ -161,13 +163,13 @@ class Runtime:
         """Take requests from now on."""
         for robot in self._robots.values():
             robot.triggers.reset(self._now_ns() / 1e9)
-        self.flow.is_active = True
+        self.judging.is_active = True
 
     def close_gate(self) -> None:
         """Refuse requests from now on; cancel those being decided, and every goal."""
         if not self.is_created:
             return
-        self.flow.is_active = False
+        self.judging.is_active = False
         self.flow.cancel_open()
         self.dispatch.cancel('shutdown')
 
@@ -269,15 +271,15 @@ class Runtime:
                 findings = () if spec.is_builtin else self.gate.denied(robot.name, spec)
                 for finding in findings:
                     self._node.get_logger().warning(
-                        f"every call of robot '{robot.name}''s tool '{spec.name}' will be "
-                        f'refused: {finding.sentence}')
+                        f"tool '{spec.name}' of robot '{robot.name}' can never be used: "
+                        f'{finding.sentence}')
 
     def _tick(self) -> None:
         self._enforce_locks()
         self.dispatch.tick()
 
     def _poll_triggers(self) -> None:
-        if self.flow.is_active:
+        if self.judging.is_active:
             self.flow.ask_triggered()
 
     def _watch_during(self) -> None:
@@ -299,7 +301,7 @@ class Runtime:
 
     def _publish_catalogues(self) -> None:
         for robot in self._robots.values():
-            robot.publish_catalogue(self.dispatch, self.gate.modes, self._catalogue.digest)
+            robot.publish_catalogue(self.dispatch, self.judging, self._catalogue.digest)
 
     def _publish_status(self) -> None:
         self._auditor.tell_dropped()

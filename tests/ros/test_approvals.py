@@ -30,6 +30,7 @@ from gemma_node.core import Outcome
 from gemma_node.msg import Decision
 from gemma_node.msg import PendingApprovals
 from gemma_node.msg import ToolCall
+from gemma_node.msg import ToolCatalogue
 from gemma_node.msg import ToolEvent
 from gemma_node.ros import checks
 from gemma_node.ros import observations
@@ -197,6 +198,12 @@ def test_interfaces_outside_the_namespace_are_denied_by_their_full_name(waiting)
     decision = world.decide()
     assert decision.error_code == ErrorCode.NOT_ALLOWED
     assert '/other/navigate_to' in decision.error_msg
+    assert 'elsewhere' in world.worker.requests[-1][0].unavailable_tools
+    heard = []
+    world.peer.create_subscription(ToolCatalogue, 'gemma_node/tools/r1', heard.append, LATCHED)
+    world.spin(lambda: heard)
+    tool = next(each for each in heard[-1].tools if each.name == 'elsewhere')
+    assert not tool.available and 'allowed_interfaces' in tool.unavailable_reason
 
 
 def test_lost_worker_means_shadow_until_rearm_and_a_lock_forbids_it(waiting):
