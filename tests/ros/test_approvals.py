@@ -43,7 +43,7 @@ from gemma_node.worker.client import RestartedEvent
 KITCHEN = calls(('go_to', {'place': 'kitchen'}))
 TOOLS = """
 version: 1
-defaults: {mode: approve, timeout: 30.0, cancel_timeout: 0.5, approval_timeout: 3.0}
+defaults: {mode: approve, timeout: 30.0, cancel_timeout: 0.5, approval_timeout: 30.0}
 resources: [base]
 tools:
   go_to:
@@ -65,9 +65,8 @@ tools:
 def waiting(make_world, tmp_path):
     """Return a world with a fed robot, its server up, and a way to call services."""
     path = tmp_path / 'tools.yaml'
-    path.write_text(TOOLS)
-
-    def make(**parameters):
+    def make(approval_timeout=30.0, **parameters):
+        path.write_text(TOOLS.replace('30.0}', f'{approval_timeout}}}'))
         world = make_world(tools_file=str(path), decision_lifetime=0.2, **parameters)
         world.server = world.serve()
         world.pending = []
@@ -136,12 +135,13 @@ def test_denied_call_ends_with_the_reason_and_the_model_is_told(waiting):
 
 
 def test_approval_that_nobody_gives_expires_and_asks_nothing_on(waiting):
-    world = waiting()
-    decision = propose(world)
+    world = waiting(approval_timeout=1.5)
+    decision = world.decide()
+    assert decision.tool_calls[0].verdict == ToolCall.VERDICT_NEEDS_APPROVAL
     event = world.terminal(decision.tool_calls[0].id)
     assert (event.state, event.error_code) == (
         ToolEvent.STATE_EXPIRED, ErrorCode.APPROVAL_EXPIRED)
-    world.spin(lambda: not world.pending[-1])
+    world.spin(lambda: world.pending and not world.pending[-1])
     assert approve(world, decision).error_code == ErrorCode.APPROVAL_EXPIRED
     world.spin_for(0.2)
     assert len(world.decisions) == 1
