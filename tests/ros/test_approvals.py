@@ -65,8 +65,9 @@ tools:
 def waiting(make_world, tmp_path):
     """Return a world with a fed robot, its server up, and a way to call services."""
     path = tmp_path / 'tools.yaml'
-    def make(approval_timeout=30.0, **parameters):
-        path.write_text(TOOLS.replace('30.0}', f'{approval_timeout}}}'))
+
+    def make(approval_timeout=30.0, tools=TOOLS, **parameters):
+        path.write_text(tools.replace('30.0}', f'{approval_timeout}}}'))
         world = make_world(tools_file=str(path), decision_lifetime=0.2, **parameters)
         world.server = world.serve()
         world.pending = []
@@ -160,6 +161,26 @@ def test_checks_run_again_at_the_moment_of_approval_and_the_call_waits_on(waitin
     assert not world.server.goals
     assert approve(world, decision).success
     world.spin(lambda: world.server.goals)
+
+
+def test_call_that_waited_past_valid_until_is_not_sent(waiting):
+    world = waiting(tools=TOOLS.replace('mode: approve', 'mode: auto, on_busy: preempt_own')
+                    .replace('cancel_timeout: 0.5', 'cancel_timeout: 5.0'))
+    world.decide()
+    world.spin(lambda: world.server.goals)
+    asked, end = [], world.server.end
+    world.server.end = lambda handle, how: asked.append((handle, how))
+    world.worker.script = calls(('go_to', {'place': 'lab'}))
+    decision = world.decide()
+    assert decision.tool_calls[0].verdict == ToolCall.VERDICT_SENT
+    world.spin(lambda: asked)
+    world.spin_for(0.4)
+    world.worker.script = reply()
+    end(*asked[0])
+    event = world.terminal(decision.tool_calls[0].id)
+    assert (event.state, event.error_code) == (
+        ToolEvent.STATE_EXPIRED, ErrorCode.DEADLINE_EXCEEDED)
+    assert len(world.server.goals) == 1
 
 
 def test_lock_ends_what_waits(waiting):
