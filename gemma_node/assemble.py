@@ -42,7 +42,7 @@ from gemma_node.core import GenerationResult
 from gemma_node.core import RuntimeFacts
 from gemma_node.core import WorkerSettings
 from gemma_node.decision.decider import Decider
-from gemma_node.decision.decider import Generator
+from gemma_node.decision.generator import Generator
 from gemma_node.engine.config import EngineConfig
 from gemma_node.engine.engine import Engine
 from gemma_node.errors import CheckpointError

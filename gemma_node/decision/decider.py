@@ -29,8 +29,6 @@ import hashlib
 import math
 import re
 import time
-from typing import Any
-from typing import Protocol
 
 from gemma_node.core import Answer
 from gemma_node.core import ErrorCode
@@ -49,6 +47,7 @@ from gemma_node.decision.answers import served
 from gemma_node.decision.answers import trace_of
 from gemma_node.decision.answers import unserved
 from gemma_node.decision.answers import with_facts
+from gemma_node.decision.generator import Generator
 from gemma_node.decision.outcome import allowed_tools
 from gemma_node.decision.outcome import AllowedTools
 from gemma_node.decision.outcome import finish_error
@@ -58,6 +57,7 @@ from gemma_node.decision.outcome import read_output
 from gemma_node.decision.prompt import Conversation
 from gemma_node.decision.prompt import Prompt
 from gemma_node.decision.prompt import PromptWriter
+from gemma_node.decision.questioner import Questioner
 from gemma_node.decision.waiting import Arrival
 from gemma_node.decision.waiting import Session
 from gemma_node.decision.waiting import WaitingLine
@@ -72,29 +72,13 @@ from gemma_node.worker.frames import Progress
 MAX_SESSIONS = 256
 # No vocabulary packs ordinary text denser; longer text is refused without encoding it.
 CHARACTERS_PER_TOKEN = 8
+# No robot's name has a line end, so no robot shares its states.
+_NO_ROBOT = '\n'
 _ID = re.compile(r'[0-9a-f]{32}')
 _WAITED_TEXTS = {
     ErrorCode.CANCELED: 'the request was canceled before its turn came',
     ErrorCode.DEADLINE_EXCEEDED: 'the deadline passed before its turn came',
 }
-
-
-class Generator(Protocol):
-    """What the decider asks of an engine; one GenerationResult follows each accepted submit."""
-
-    def submit(self, generation: Generation) -> Any:
-        """Queue a generation; raises GemmaNodeError when it takes none."""
-
-    def cancel(self, generation_id: str, code: ErrorCode = ErrorCode.CANCELED) -> Any:
-        """End a generation; its result says `code`."""
-
-    def forget(self, state_key: str) -> Any:
-        """Drop what is kept of this key's prompts, but for prefixes that all share."""
-
-    def prepare(
-        self, state_key: str, prompt_ids: tuple[int, ...], cuts: tuple[int, ...]
-    ) -> Any:
-        """Make ready, in idle time, for prompts that begin so; the newest of a key counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +130,13 @@ class Decider:
         self._conversations: OrderedDict[Session, Conversation] = OrderedDict()
         self._running: dict[str, _Running] = {}
         self._waiting = WaitingLine()
+        self._bare = self._writer.conversation(
+            RobotSettings(name='', system_prompt='', tools=())
+        )
+        self.questions = Questioner(
+            tokenizer, generator, self._asked_of,
+            context_tokens=settings.context_tokens, clock=clock,
+        )
         digest = hashlib.sha256(template.digest.encode())
         for robot in settings.robots:
             self.add_robot(robot)
@@ -341,10 +332,7 @@ class Decider:
     def _check(self, request: Request) -> RobotSettings:
         robot = self._robots.get(request.robot)
         if robot is None:
-            raise RequestError(
-                ErrorCode.UNKNOWN_ROBOT,
-                f'no robot {request.robot[:64]!r}; there are {", ".join(self._robots)}',
-            )
+            raise self._unknown(request.robot)
         problem = ''
         if not _ID.fullmatch(request.id):
             problem = f'the id {request.id[:64]!r} is not 32 lower-case hex digits'
@@ -420,6 +408,21 @@ class Decider:
             self._conversations[key] = self._writer.conversation(robot)
         self._conversations.move_to_end(key)
         return self._conversations[key]
+
+    def _asked_of(self, robot: str, session: str) -> tuple[Conversation, str]:
+        """Return what a question is put to: a session, or none for robot ''."""
+        if not robot:
+            return self._bare, _NO_ROBOT
+        settings = self._robots.get(robot)
+        if settings is None:
+            raise self._unknown(robot)
+        return self._conversation(settings, session), _state_key((robot, session))
+
+    def _unknown(self, robot: str) -> RequestError:
+        names = ', '.join(self._robots)
+        return RequestError(
+            ErrorCode.UNKNOWN_ROBOT, f'no robot {robot[:64]!r}; there are {names}'
+        )
 
     def _busy_sessions(self) -> set[Session]:
         """Return the sessions of which a request is with the engine."""

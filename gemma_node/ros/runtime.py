@@ -32,9 +32,11 @@ from rclpy.node import Node
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from std_msgs.msg import Bool
 
+from gemma_node.core import ErrorCode
 from gemma_node.core import Request
 from gemma_node.core import RuntimeFacts
 from gemma_node.core import Trigger
+from gemma_node.errors import RequestError
 from gemma_node.msg import DecisionRequest
 from gemma_node.policy.gate import Gate
 from gemma_node.policy.interfaces import Names
@@ -44,6 +46,7 @@ from gemma_node.policy.settings import to_worker_settings
 from gemma_node.ros.approvals import Approvals
 from gemma_node.ros.auditing import Auditor
 from gemma_node.ros.checks import check_settings
+from gemma_node.ros.choose import ChooseServer
 from gemma_node.ros.conversions import request_of
 from gemma_node.ros.diagnostics import Diagnostics
 from gemma_node.ros.dispatch import Dispatch
@@ -73,6 +76,7 @@ from gemma_node.worker.client import ProgressEvent
 from gemma_node.worker.client import ReadyEvent
 from gemma_node.worker.client import RestartedEvent
 from gemma_node.worker.client import StatsEvent
+from gemma_node.worker.client import VerdictEvent
 
 DISPATCH_PERIOD_S = 0.05
 TRIGGER_PERIOD_S = 0.1
@@ -155,6 +159,9 @@ class Runtime:
             node, guard, self._robots, self.gate, self._bridge.client, approvals, self._auditor,
             changed=self._publish_catalogues,
             not_ready=lambda: '' if self._facts else self.diagnostics.worker[1]))
+        self._choices = self._keep(ChooseServer(
+            node, guard, self._bridge.client.choose, self._inputs_of,
+            deadline_s=settings.deadline_s))
         self._create_own_topics()
         self._bridge.start()
         self.is_created = True
@@ -313,9 +320,18 @@ class Runtime:
         return {name: robot.inputs.snapshot(now_ns, self._settings.stamp_tolerance_s)
                 for name, robot in self._robots.items()}
 
+    def _inputs_of(self, name: str) -> tuple[Any, ...]:
+        robot = self._robots.get(name)
+        if robot is None:
+            raise RequestError(ErrorCode.UNKNOWN_ROBOT, f'unknown robot {name!r}; robots are: '
+                               f'{", ".join(self._robots)}')
+        return robot.inputs.snapshot(self._now_ns(), self._settings.stamp_tolerance_s)
+
     def _take_event(self, event: Event) -> None:
         if isinstance(event, AnswerEvent):
             self.flow.on_answer(event.answer)
+        elif isinstance(event, VerdictEvent):
+            self._choices.on_verdict(event.verdict)
         elif isinstance(event, ProgressEvent):
             self.flow.on_progress(event)
         elif isinstance(event, StatsEvent):
