@@ -419,10 +419,8 @@ class Decider:
         return self._conversation(settings, session), _state_key((robot, session))
 
     def _unknown(self, robot: str) -> RequestError:
-        names = ', '.join(self._robots)
-        return RequestError(
-            ErrorCode.UNKNOWN_ROBOT, f'no robot {robot[:64]!r}; there are {names}'
-        )
+        text = f'no robot {robot[:64]!r}; there are {", ".join(self._robots)}'
+        return RequestError(ErrorCode.UNKNOWN_ROBOT, text)
 
     def _busy_sessions(self) -> set[Session]:
         """Return the sessions of which a request is with the engine."""
