@@ -54,6 +54,8 @@ def audit_real_worker(folder, num_decisions):
                   engine={'num_threads': 1}, decoding={'max_tokens': 64}, deadline=300.0)
     try:
         world.spin(lambda: world.node.runtime._facts, timeout_s=120.0)
+        # In shadow mode nothing is sent, but what has no server is not offered to the model.
+        world.serve()
         world.feed(x=0.5)
         for first in range(0, num_decisions, 4):
             # Some side by side, as robots ask, so that the reruns meet other batches.
