@@ -141,6 +141,7 @@ def _engine_config(
         state_budget_bytes=settings.state_budget_mb << 20,
         max_slice_s=settings.max_slice_ms / 1e3,
         num_threads=settings.num_threads or default_num_threads(),
+        kv_dtype='float32' if settings.kv_dtype == 'auto' else settings.kv_dtype,
         device=admission.device,
         compute_dtype=admission.compute_dtype,
         state_dir=settings.state_dir,

@@ -346,6 +346,7 @@ class WorkerSettings:
     state_dir: str = ''
     cache_dir: str = ''
     num_threads: int = 0
+    kv_dtype: str = 'auto'
     max_calls: int = 4
     max_thinking_tokens: int = 0
     temperature: float = 0.0

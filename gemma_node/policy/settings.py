@@ -200,7 +200,7 @@ def to_worker_settings(settings: NodeSettings, catalogue: Declares) -> WorkerSet
             f"{value['decoding.max_thinking_tokens']}: it must leave room for an answer within "
             f"decoding.max_tokens, {value['decoding.max_tokens']}")
     engine = ('lanes', 'context_tokens', 'max_slice_ms', 'state_budget_mb', 'state_dir',
-              'cache_dir', 'num_threads', 'inbox_size')
+              'cache_dir', 'num_threads', 'inbox_size', 'kv_dtype')
     decoding = ('temperature', 'top_k', 'top_p', 'min_p', 'seed', 'max_tokens', 'max_calls',
                 'max_thinking_tokens')
     return WorkerSettings(
