@@ -103,6 +103,8 @@ TEST = [
     ),
     'ruff>=0.9',
     'transformers>=5.5',
+    # Kernels run on a CPU through its interpreter.
+    'triton>=3.7; sys_platform == "linux"',
     'types-jsonschema>=4.18',
     'types-PyYAML>=6.0',
 ]

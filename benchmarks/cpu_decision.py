@@ -103,8 +103,7 @@ def decisions(assembly: Assembly, prompts: list[tuple[int, ...]]) -> dict[str, A
         for name, kept in (('cold', cold), ('warm', warm)):
             if name == 'cold':
                 assembly.decider.reset('', '')
-                assembly.engine.forget('')
-                _drop_states(assembly)
+                assembly.engine.clear()
             started = time.perf_counter()
             answer = ask(assembly, 'r1', step.say, seed=index)
             kept.append(1e3 * (time.perf_counter() - started))
@@ -119,12 +118,6 @@ def decisions(assembly: Assembly, prompts: list[tuple[int, ...]]) -> dict[str, A
         'prompt_tokens_median': statistics.median(map(len, prompts)),
         'warm_cached_share_median': round(statistics.median(cached), 3),
     }
-
-
-def _drop_states(assembly: Assembly) -> None:
-    """Fill the state budget's keys anew: a fresh engine state store, as after a start."""
-    states = assembly.engine._states
-    states.__init__(states.budget_bytes)  # type: ignore[misc]
 
 
 def ask(assembly: Assembly, robot: str, text: str, *, seed: int) -> Answer:
@@ -157,7 +150,7 @@ def engine_speed(assembly: Assembly, prompt: tuple[int, ...]) -> dict[str, Any]:
     """Return prefill and decode speed of one lane without grammar, best of the repeats."""
     prefill, decode = [], []
     for _, index in zip(range(REPEATS), count(), strict=False):
-        _drop_states(assembly)
+        assembly.engine.clear()
         assembly.engine.submit(Generation(id=f'speed{index}', state_key=f'speed{index}',
                                           prompt_ids=prompt, max_tokens=NUM_TOKENS))
         result = None

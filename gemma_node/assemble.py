@@ -42,7 +42,7 @@ from gemma_node.core import GenerationResult
 from gemma_node.core import RuntimeFacts
 from gemma_node.core import WorkerSettings
 from gemma_node.decision.decider import Decider
-from gemma_node.decision.decider import Generator
+from gemma_node.decision.generator import Generator
 from gemma_node.engine.config import EngineConfig
 from gemma_node.engine.engine import Engine
 from gemma_node.errors import CheckpointError
@@ -86,7 +86,7 @@ def assemble(
     folder = checkpoint_folder(settings.model_path)
     config = ModelConfig.from_folder(folder)
     tokenizer = Tokenizer.from_folder(folder)
-    template = ChatTemplate.from_folder(folder)
+    template = ChatTemplate.from_folder(folder, thinking=settings.max_thinking_tokens > 0)
     _check_fit(settings, tokenizer, config)
     admission = _admit(settings, config, folder)
     report(0.1, 'reading the weights')
@@ -141,6 +141,7 @@ def _engine_config(
         state_budget_bytes=settings.state_budget_mb << 20,
         max_slice_s=settings.max_slice_ms / 1e3,
         num_threads=settings.num_threads or default_num_threads(),
+        kv_dtype='float32' if settings.kv_dtype == 'auto' else settings.kv_dtype,
         device=admission.device,
         compute_dtype=admission.compute_dtype,
         state_dir=settings.state_dir,

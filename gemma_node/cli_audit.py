@@ -93,10 +93,13 @@ def _rerun(arguments: argparse.Namespace, console: Console) -> int:
     groups: dict[str, list[dict[str, Any]]] = {}
     for record in chosen:
         groups.setdefault(json.dumps(record['start'], sort_keys=True), []).append(record)
-    for group in groups.values():
-        reruns = Reruns(group[0]['start'], model=arguments.model, device=arguments.device)
-        differences = tuple(dict.fromkeys((*differences, *reruns.differences)))
-        results += list(reruns.run(group))
+    with Console(stderr=True).status('reading the checkpoint') as status:
+        for group in groups.values():
+            reruns = Reruns(group[0]['start'], model=arguments.model, device=arguments.device)
+            differences = tuple(dict.fromkeys((*differences, *reruns.differences)))
+            for result in reruns.run(group):
+                results.append(result)
+                status.update(f'{len(results)} of {len(chosen)} decisions')
     unequal = [each for each in results if not each.is_equal]
     if arguments.json:
         _print_json(console, {

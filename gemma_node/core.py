@@ -330,7 +330,7 @@ class WorkerSettings:
     Everything the worker process needs, sent as its first frame. Plain values only.
 
     `model_path` '' means the embedded checkpoint. `device` is auto, cpu, cuda or xpu. `trace`:
-    answers carry one.
+    answers carry one. `max_thinking_tokens` 0: the model does not think first.
     """
 
     robots: tuple[RobotSettings, ...]
@@ -346,7 +346,9 @@ class WorkerSettings:
     state_dir: str = ''
     cache_dir: str = ''
     num_threads: int = 0
+    kv_dtype: str = 'auto'
     max_calls: int = 4
+    max_thinking_tokens: int = 0
     temperature: float = 0.0
     top_k: int = 0
     top_p: float = 1.0

@@ -1,20 +1,23 @@
-"""Give every test process a ROS domain of its own on this machine, before anything starts ROS."""
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Chooses, before anything imports Triton, whether its kernels run on a GPU or interpreted."""
+
+from __future__ import annotations
 
 import os
+from pathlib import Path
 
-from gemma_node.ros_env import prepare_ros
-
-_FIRST_DOMAIN = 40
-
-
-def _worker_number() -> int:
-    """Return n for pytest-xdist's worker gwn, 0 without xdist."""
-    name = os.environ.get('PYTEST_XDIST_WORKER', 'gw0')
-    return int(name.removeprefix('gw'))
-
-
-os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
-if 'PYTEST_XDIST_WORKER' in os.environ or 'ROS_DOMAIN_ID' not in os.environ:
-    os.environ['ROS_DOMAIN_ID'] = str(_FIRST_DOMAIN + _worker_number())
-os.environ.pop('ROS_STATIC_PEERS', None)
-prepare_ros()
+# Triton reads this when it is first imported, also by libraries that only look for it.
+if not Path('/dev/nvidiactl').exists():
+    os.environ.setdefault('TRITON_INTERPRET', '1')

@@ -29,8 +29,6 @@ import hashlib
 import math
 import re
 import time
-from typing import Any
-from typing import Protocol
 
 from gemma_node.core import Answer
 from gemma_node.core import ErrorCode
@@ -49,14 +47,17 @@ from gemma_node.decision.answers import served
 from gemma_node.decision.answers import trace_of
 from gemma_node.decision.answers import unserved
 from gemma_node.decision.answers import with_facts
+from gemma_node.decision.generator import Generator
 from gemma_node.decision.outcome import allowed_tools
 from gemma_node.decision.outcome import AllowedTools
 from gemma_node.decision.outcome import finish_error
 from gemma_node.decision.outcome import free_text
+from gemma_node.decision.outcome import Meaning
 from gemma_node.decision.outcome import read_output
 from gemma_node.decision.prompt import Conversation
 from gemma_node.decision.prompt import Prompt
 from gemma_node.decision.prompt import PromptWriter
+from gemma_node.decision.questioner import Questioner
 from gemma_node.decision.waiting import Arrival
 from gemma_node.decision.waiting import Session
 from gemma_node.decision.waiting import WaitingLine
@@ -64,30 +65,20 @@ from gemma_node.errors import GemmaNodeError
 from gemma_node.errors import RequestError
 from gemma_node.text.chat_template import ChatTemplate
 from gemma_node.text.tokenizer import Tokenizer
+from gemma_node.tools.call_format import thought_length
 from gemma_node.tools.grammar import GrammarFactory
 from gemma_node.worker.frames import Progress
 
 MAX_SESSIONS = 256
 # No vocabulary packs ordinary text denser; longer text is refused without encoding it.
 CHARACTERS_PER_TOKEN = 8
+# No robot's name has a line end, so no robot shares its states.
+_NO_ROBOT = '\n'
 _ID = re.compile(r'[0-9a-f]{32}')
 _WAITED_TEXTS = {
     ErrorCode.CANCELED: 'the request was canceled before its turn came',
     ErrorCode.DEADLINE_EXCEEDED: 'the deadline passed before its turn came',
 }
-
-
-class Generator(Protocol):
-    """What the decider asks of an engine; one GenerationResult follows each accepted submit."""
-
-    def submit(self, generation: Generation) -> Any:
-        """Queue a generation; raises GemmaNodeError when it takes none."""
-
-    def cancel(self, generation_id: str, code: ErrorCode = ErrorCode.CANCELED) -> Any:
-        """End a generation; its result says `code`."""
-
-    def forget(self, state_key: str) -> Any:
-        """Drop what is kept of this key's prompts, but for prefixes that all share."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,11 +124,19 @@ class Decider:
             vocab_size=max(vocab_size, tokenizer.vocab_size),
             stop_ids=tokenizer.stop_ids,
             special_ids=tokenizer.special_ids,
+            max_thinking_tokens=settings.max_thinking_tokens,
         )
         self._robots: dict[str, RobotSettings] = {}
         self._conversations: OrderedDict[Session, Conversation] = OrderedDict()
         self._running: dict[str, _Running] = {}
         self._waiting = WaitingLine()
+        self._bare = self._writer.conversation(
+            RobotSettings(name='', system_prompt='', tools=())
+        )
+        self.questions = Questioner(
+            tokenizer, generator, self._asked_of,
+            context_tokens=settings.context_tokens, clock=clock,
+        )
         digest = hashlib.sha256(template.digest.encode())
         for robot in settings.robots:
             self.add_robot(robot)
@@ -208,7 +207,7 @@ class Decider:
             if not request.keep:
                 _abandon(arrival)
             elif not arrival.is_outdated:
-                arrival.conversation.commit(request, result.token_ids, meaning.made)
+                self._commit(arrival, request, result, meaning)
         except GemmaNodeError as error:
             _abandon(arrival)
             # A completion that is wrong is no refusal, whatever its code.
@@ -272,6 +271,17 @@ class Decider:
         self._running[generation.id] = running
         return None
 
+    def _commit(
+        self, arrival: Arrival, request: Request, result: GenerationResult, meaning: Meaning
+    ) -> None:
+        """Keep a turn, and have what the session's next prompt begins with computed."""
+        conversation = arrival.conversation
+        # A thought is of its turn only; the template leaves earlier ones out too.
+        num_thought = thought_length(result.token_ids, self.tokenizer.special_ids)
+        conversation.commit(request, result.token_ids[num_thought:], meaning.made)
+        key = _state_key(arrival.session)
+        self._generator.prepare(key, conversation.history_ids, conversation.cuts)
+
     def _end_waiting(self, arrival: Arrival, code: ErrorCode) -> Answer:
         _abandon(arrival)
         text = _WAITED_TEXTS.get(code, _WAITED_TEXTS[ErrorCode.CANCELED])
@@ -322,10 +332,7 @@ class Decider:
     def _check(self, request: Request) -> RobotSettings:
         robot = self._robots.get(request.robot)
         if robot is None:
-            raise RequestError(
-                ErrorCode.UNKNOWN_ROBOT,
-                f'no robot {request.robot[:64]!r}; there are {", ".join(self._robots)}',
-            )
+            raise self._unknown(request.robot)
         problem = ''
         if not _ID.fullmatch(request.id):
             problem = f'the id {request.id[:64]!r} is not 32 lower-case hex digits'
@@ -401,6 +408,19 @@ class Decider:
             self._conversations[key] = self._writer.conversation(robot)
         self._conversations.move_to_end(key)
         return self._conversations[key]
+
+    def _asked_of(self, robot: str, session: str) -> tuple[Conversation, str]:
+        """Return what a question is put to: a session, or none for robot ''."""
+        if not robot:
+            return self._bare, _NO_ROBOT
+        settings = self._robots.get(robot)
+        if settings is None:
+            raise self._unknown(robot)
+        return self._conversation(settings, session), _state_key((robot, session))
+
+    def _unknown(self, robot: str) -> RequestError:
+        text = f'no robot {robot[:64]!r}; there are {", ".join(self._robots)}'
+        return RequestError(ErrorCode.UNKNOWN_ROBOT, text)
 
     def _busy_sessions(self) -> set[Session]:
         """Return the sessions of which a request is with the engine."""

@@ -41,6 +41,7 @@ from gemma_node.text.tokenizer import Tokenizer
 from gemma_node.tools.call_format import CallTokens
 from gemma_node.tools.call_format import parse_output
 from gemma_node.tools.call_format import ParsedCall
+from gemma_node.tools.call_format import thought_length
 from gemma_node.tools.validate import validate_call
 
 NO_ACTION = 'no_action'
@@ -126,8 +127,8 @@ def finish_error(result: GenerationResult) -> RequestError | None:
 
 
 def free_text(token_ids: Sequence[int], tokenizer: Tokenizer) -> str:
-    """Return what the ids say to a person so far: nothing of a call, no half character."""
-    ids = list(token_ids)
+    """Return what the ids say to a person so far: no thought, no call, no half character."""
+    ids = list(token_ids)[thought_length(token_ids, tokenizer.special_ids):]
     opening = tokenizer.special_id(CALL_OPEN)
     if opening in ids:
         ids = ids[:ids.index(opening)]
@@ -138,8 +139,9 @@ def read_output(
     result: GenerationResult, request: Request, allowed: AllowedTools, tokenizer: Tokenizer
 ) -> Meaning:
     """Parse and validate a completion that ended by itself; raises RequestError."""
+    num_thought = thought_length(result.token_ids, tokenizer.special_ids)
     parsed = parse_output(
-        result.token_ids,
+        result.token_ids[num_thought:],
         tokens=CallTokens.from_special_ids(tokenizer.special_ids),
         decode=tokenizer.decode,
         special_ids=tokenizer.special_ids.values(),
@@ -158,7 +160,7 @@ def read_output(
             id=uuid.uuid5(uuid.UUID(hex=request.id), str(index)).hex,
             name=call.name,
             arguments=call.arguments,
-            probability=_probability(call, result.probabilities),
+            probability=_probability(call, result.probabilities[num_thought:]),
         ))
     return _meaning(parsed.text.strip(), tuple(calls), allowed)
 

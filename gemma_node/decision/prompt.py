@@ -185,6 +185,11 @@ class Conversation:
         return self._history.ids
 
     @property
+    def cuts(self) -> tuple[int, ...]:
+        """Return the ends of the prefix and of history, ascending."""
+        return tuple(sorted({len(self._prefix.ids), len(self._history.ids)}))
+
+    @property
     def history_turns(self) -> int:
         """Return how many turns the model sees."""
         return len(self._history.turns)

@@ -30,7 +30,8 @@ class EngineConfig:
     `device` is a torch device string. `compute_dtype` is float32, bfloat16 or auto (float32 on a
     CPU with room for it, else the checkpoint's). `num_threads` 0 leaves torch's own choice.
     `native` allows the native CPU step, whose cache is of `kv_dtype`. `state_dir` '' keeps no
-    states on disk; `state_identity` names model and recipe there.
+    states on disk; `state_identity` names model and recipe there. Drafts cost rows: with more
+    than `max_drafting_lanes` decoding, their time is better spent on the others.
     """
 
     lanes: int = 8
@@ -43,6 +44,7 @@ class EngineConfig:
     native: bool = True
     kv_dtype: str = 'float32'
     drafts: bool = True
+    max_drafting_lanes: int = 2
     state_dir: str = ''
     state_identity: str = ''
 

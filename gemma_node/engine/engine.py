@@ -35,6 +35,7 @@ from gemma_node.core import GenerationProgress
 from gemma_node.core import GenerationResult
 from gemma_node.engine.checks import check
 from gemma_node.engine.config import EngineConfig
+from gemma_node.engine.drafts import MAX_DRAFT
 from gemma_node.engine.keeper import Keeper
 from gemma_node.engine.producer import Producer
 from gemma_node.engine.producer import Trace
@@ -48,8 +49,6 @@ from gemma_node.engine.sequence import Sequence
 from gemma_node.model.gemma4 import Gemma4
 
 Event = GenerationProgress | GenerationResult
-# Drafts cost rows: with more lanes than this decoding, their time is better spent on the others.
-MAX_DRAFTING_LANES = 2
 _IDLE_PRIORITY = -1000
 
 
@@ -180,6 +179,11 @@ class Engine:
     def close(self) -> None:
         """Write the prompt states that are not on disk yet, where a folder is set."""
         self._keeper.flush(self._clock())
+
+    def fill_free_memory(self, value: float) -> None:
+        """Write a number, such as NaN, wherever no lane and no state has its rows: for tests."""
+        with torch.inference_mode():
+            self._runner.fill_free(value)
 
     def set_trace(self, trace: Trace | None) -> None:
         """Have a function told each row of logits that a token is drawn from."""
@@ -331,7 +335,7 @@ class Engine:
     def _decode_round(self, started: float) -> list[Sequence]:
         waiting = self._scheduler.next_decodes()
         drafts = self.config.drafts and self._runner.shares_passes
-        limit = 0 if len(waiting) > MAX_DRAFTING_LANES or not drafts else 1 << 30
+        limit = MAX_DRAFT if drafts and len(waiting) <= self.config.max_drafting_lanes else 0
         size = len(waiting) if self._runner.shares_passes else 1
         changed = []
         for first in range(0, len(waiting), max(1, size)):

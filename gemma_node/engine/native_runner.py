@@ -145,6 +145,11 @@ class NativeRunner:
             for number in np.flatnonzero(self._pages[kind][lane] >= 0):
                 self._release(kind, lane, int(number))
 
+    def fill_free(self, value: float) -> None:
+        """Write a number into all pages that nobody holds."""
+        for pool in self._pools:
+            pool.fill_free(value)
+
     def export(self, snapshot: Snapshot) -> dict[str, torch.Tensor]:
         """Return the pages by layer type; sliding ones start at the window."""
         return {

@@ -84,6 +84,13 @@ class PagePool:
         """Return where it lies."""
         return self.view(page).data_ptr()
 
+    def fill_free(self, value: float) -> None:
+        """Write a number into every page without a holder, at least into one slab of them."""
+        if not self._free:
+            self._grow()
+        for page in self._free:
+            self.view(page).fill_(value)
+
     def _grow(self) -> None:
         try:
             slab = torch.empty((_PAGES_PER_SLAB, self.num_elements), dtype=self.dtype)

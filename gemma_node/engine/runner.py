@@ -109,6 +109,9 @@ class Runner(Protocol):
     def leave(self, lane: int, *, is_poisoned: bool = False) -> None:
         """End a lane's sequence; `is_poisoned` when its rows may not be finite."""
 
+    def fill_free(self, value: float) -> None:
+        """Write a number into memory that nothing holds."""
+
     def export(self, snapshot: Snapshot) -> dict[str, torch.Tensor]:
         """Return a snapshot's numbers by name, for a file."""
 
@@ -125,8 +128,11 @@ def make_runner(model: Gemma4, config: EngineConfig) -> Runner:
     from gemma_node.engine.native_runner import NativeRunner
     from gemma_node.engine.torch_runner import TorchRunner
 
+    return NativeRunner(model, config) if is_native(model, config) else TorchRunner(model, config)
+
+
+def is_native(model: Gemma4, config: EngineConfig) -> bool:
+    """Return whether the native runner is to run this model."""
     is_cpu = torch.device(config.device).type == 'cpu'
-    fits = config.compute_dtype in ('auto', 'float32') and not native_problem(model.config)
-    if config.native and is_cpu and fits:
-        return NativeRunner(model, config)
-    return TorchRunner(model, config)
+    is_wide = config.compute_dtype in ('auto', 'float32')
+    return config.native and is_cpu and is_wide and not native_problem(model.config)

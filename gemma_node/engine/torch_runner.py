@@ -151,6 +151,9 @@ class TorchRunner:
         if is_poisoned:
             self._cache(lane).clear()
 
+    def fill_free(self, value: float) -> None:
+        """Leave memory as it is: what a mask hides must be finite here."""
+
     def export(self, snapshot: Snapshot) -> dict[str, torch.Tensor]:
         """Return keys, then values, by owning layer."""
         return {f'{index:04}': part.cpu() for index, part in enumerate(snapshot.payload)}

@@ -42,7 +42,7 @@ from gemma_node.core import RobotSettings
 from gemma_node.core import RuntimeFacts
 from gemma_node.core import ToolResult
 from gemma_node.core import WorkerSettings
-from gemma_node.decision.decider import Generator
+from gemma_node.decision.generator import Generator
 from gemma_node.decision.prompt import PromptWriter
 from gemma_node.errors import ConfigError
 from gemma_node.evaluation.cases import Case
@@ -96,6 +96,9 @@ class _Relay:
 
     def forget(self, state_key: str) -> None:
         self._engine.forget(state_key)
+
+    def prepare(self, state_key: str, prompt_ids: tuple[int, ...], cuts: tuple[int, ...]) -> None:
+        """Nothing: no case has idle time."""
 
 
 class Subject:

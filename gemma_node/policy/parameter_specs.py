@@ -97,6 +97,8 @@ NODE_PARAMETERS = (
     _spec('engine.lanes', 8, 'Requests decoded side by side.', minimum=1, maximum=256),
     _spec('engine.context_tokens', 8192, 'Longest prompt plus completion.',
           minimum=256, maximum=262144),
+    _spec('engine.kv_dtype', 'auto', 'Numbers of cached keys and values; auto: float32 on a CPU. '
+          'bfloat16 halves their memory.', choices=('auto', 'float32', 'bfloat16')),
     _spec('engine.max_slice_ms', 50.0, 'Longest engine step aimed at [ms].',
           minimum=1.0, maximum=10000.0),
     _spec('engine.state_budget_mb', 512, 'Memory for kept prompt states [MiB].',
@@ -113,6 +115,8 @@ NODE_PARAMETERS = (
     _spec('decoding.seed', 0, 'Sampling key; unused when greedy.', minimum=0),
     _spec('decoding.max_tokens', 256, 'Longest completion.', minimum=1, maximum=65536),
     _spec('decoding.max_calls', 4, 'Most tool calls in one decision.', minimum=1, maximum=64),
+    _spec('decoding.max_thinking_tokens', 0, 'Longest thought before an answer, part of '
+          'max_tokens; 0: no thinking. The checkpoint must know how.', minimum=0, maximum=65536),
     _spec('robots', (), 'Names of the robots; empty: those that have robots.<robot>.* '
           'parameters.'),
     _spec('tools_file', '', "Tool catalogue; '' is config/tools.yaml of the package."),
@@ -148,6 +152,8 @@ NODE_PARAMETERS = (
           minimum=1, maximum=100000),
     _spec('audit.max_waiting', 4096, 'Records that may wait to be written; more are dropped, '
           'counted and said.', minimum=16, maximum=1000000),
+    _spec('audit.bag', False, 'Also record Decisions and ToolEvents into an mcap bag in that '
+          'folder.'),
     _spec('autostart', True, 'Configure and activate without a lifecycle manager.'),
 )
 

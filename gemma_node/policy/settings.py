@@ -46,7 +46,7 @@ DEFAULT_SYSTEM_PROMPT = (
     'You decide for a mobile robot. Call the tool that fits the request, '
     'or answer in one short sentence.')
 MIN_MAX_AGE_S = 0.1
-_AUDIT = ('folder', 'max_file_mb', 'max_files', 'max_waiting')
+_AUDIT = ('folder', 'max_file_mb', 'max_files', 'max_waiting', 'bag')
 _TYPE = re.compile(r'[a-z][a-z0-9_]*/msg/[A-Z][A-Za-z0-9]*\Z')
 
 
@@ -140,6 +140,7 @@ class NodeSettings:
     audit_max_file_mb: int = 64
     audit_max_files: int = 16
     audit_max_waiting: int = 4096
+    audit_bag: bool = False
     values: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def robot(self, name: str) -> RobotConfig:
@@ -193,9 +194,15 @@ def to_worker_settings(settings: NodeSettings, catalogue: Declares) -> WorkerSet
                       tools=tuple(catalogue.declarations(robot.tools)),
                       history_turns=robot.history_turns, history_tokens=robot.history_tokens)
         for robot in settings.robots)
+    if value['decoding.max_thinking_tokens'] >= value['decoding.max_tokens']:
+        raise ConfigError(
+            f"parameter 'decoding.max_thinking_tokens' is "
+            f"{value['decoding.max_thinking_tokens']}: it must leave room for an answer within "
+            f"decoding.max_tokens, {value['decoding.max_tokens']}")
     engine = ('lanes', 'context_tokens', 'max_slice_ms', 'state_budget_mb', 'state_dir',
-              'cache_dir', 'num_threads', 'inbox_size')
-    decoding = ('temperature', 'top_k', 'top_p', 'min_p', 'seed', 'max_tokens', 'max_calls')
+              'cache_dir', 'num_threads', 'inbox_size', 'kv_dtype')
+    decoding = ('temperature', 'top_k', 'top_p', 'min_p', 'seed', 'max_tokens', 'max_calls',
+                'max_thinking_tokens')
     return WorkerSettings(
         robots=robots, model_path=value['model.path'], device=value['device'],
         allow_unverified=value['allow_unverified'], trace=bool(settings.audit_folder),

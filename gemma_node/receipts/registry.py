@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from gemma_node.receipts.checks import Check
 from gemma_node.receipts.edges import Edges
+from gemma_node.receipts.exactness import Exactness
 from gemma_node.receipts.forced import ForcedTokens
 from gemma_node.receipts.forced import KnownFaults
 from gemma_node.receipts.projections import Projections
@@ -32,4 +33,5 @@ CHECKS: tuple[Check, ...] = (
     Scalars(),
     Projections(),
     Edges(),
+    Exactness(),
 )

@@ -25,9 +25,14 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import replace
+import datetime
+import itertools
+import os
+from pathlib import Path
 from typing import Any
 
 from rclpy.node import Node
+from rclpy.serialization import serialize_message
 
 from gemma_node.core import Answer
 from gemma_node.core import Observation
@@ -40,10 +45,12 @@ from gemma_node.msg import ToolEvent
 from gemma_node.policy.audit import AuditLimits
 from gemma_node.policy.audit import AuditLog
 from gemma_node.policy.gate import Verdict
+from gemma_node.policy.recording import Recorder
 from gemma_node.policy.settings import NodeSettings
 from gemma_node.ros.conversions import time_ns
 from gemma_node.ros.conversions import uuid_hex
 from gemma_node.ros.goals import Goal
+from gemma_node.ros_env import share_folder
 
 _INPUT_FIELDS = ('name', 'topic', 'type', 'stamp_ns', 'received_ns', 'age_s', 'max_age_s',
                  'state', 'age_source', 'digest', 'required')
@@ -51,10 +58,11 @@ _EVENT_FIELDS = ('robot', 'name', 'interface_name', 'state', 'is_terminal', 'err
                  'error_msg', 'server_error_code', 'server_error_name', 'elapsed', 'progress',
                  'detail_json', 'cause')
 CLOSE_TIMEOUT_S = 2.0
+_NUMBERS = itertools.count(1)
 
 
 class Auditor:
-    """The node's audit log, if it keeps one. Executor thread only."""
+    """The node's audit log and bag, if it keeps them. Executor thread only."""
 
     def __init__(
         self, node: Node, settings: NodeSettings, worker_settings: WorkerSettings
@@ -67,6 +75,7 @@ class Auditor:
             self._log = AuditLog(settings.audit_folder, AuditLimits(
                 max_file_bytes=settings.audit_max_file_mb << 20,
                 max_files=settings.audit_max_files, max_waiting=settings.audit_max_waiting))
+        self._recorder = self._record(settings) if self._log and settings.audit_bag else None
 
     def start(self, facts: RuntimeFacts, info: RuntimeInfo) -> None:
         """Record what every decision from now on is made with."""
@@ -81,6 +90,7 @@ class Auditor:
         """Record a Decision: what was asked, seen, answered and judged."""
         if self._log is None:
             return
+        self._bag('~/decision', decision)
         costs = {name: (tokens, cut) for name, tokens, cut in answer.input_tokens}
         self._put(
             'decision', id=request.id, robot=request.robot,
@@ -93,6 +103,7 @@ class Auditor:
     def event(self, event: ToolEvent) -> None:
         """Record a ToolEvent."""
         if self._log is not None:
+            self._bag('~/tool_event', event)
             self._put('event', decision_id=uuid_hex(event.decision_id),
                       call_id=uuid_hex(event.call_id),
                       **{name: getattr(event, name) for name in _EVENT_FIELDS})
@@ -103,7 +114,7 @@ class Auditor:
 
     def tell_dropped(self) -> None:
         """Warn when records were dropped since this was called last."""
-        dropped = self._log.dropped if self._log is not None else 0
+        dropped = sum(each.dropped for each in (self._log, self._recorder) if each is not None)
         if dropped > self._told_dropped:
             self._node.get_logger().warning(
                 f'{dropped - self._told_dropped} audit records were dropped: the log does not '
@@ -115,6 +126,26 @@ class Auditor:
         if self._log is not None:
             self._log.close(CLOSE_TIMEOUT_S)
             self._log = None
+        if self._recorder is not None:
+            self._recorder.close(CLOSE_TIMEOUT_S)
+            self._recorder = None
+
+    def _record(self, settings: NodeSettings) -> Recorder:
+        resolve = self._node.resolve_topic_name
+        files = sorted((share_folder() / 'msg').glob('*.msg'))
+        moment = datetime.datetime.now(datetime.timezone.utc)
+        return Recorder(
+            Path(settings.audit_folder).expanduser() / f'decisions-{moment:%Y%m%dT%H%M%S}-'
+            f'{os.getpid()}-{next(_NUMBERS)}',
+            {resolve(name): f'gemma_node/msg/{kind.__name__}'
+             for name, kind in (('~/decision', Decision), ('~/tool_event', ToolEvent))},
+            {f'gemma_node/msg/{file.stem}': file.read_text(encoding='utf-8') for file in files},
+            max_waiting=settings.audit_max_waiting)
+
+    def _bag(self, topic: str, message: Any) -> None:
+        if self._recorder is not None:
+            self._recorder.put(self._node.resolve_topic_name(topic),
+                               time_ns(message.header.stamp), serialize_message(message))
 
     def _put(self, kind: str, **record: Any) -> None:
         if self._log is not None:

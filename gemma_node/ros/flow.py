@@ -26,7 +26,6 @@ from collections.abc import Callable
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
-import math
 import time
 from typing import Protocol
 import uuid
@@ -41,13 +40,10 @@ from gemma_node.core import Trigger
 from gemma_node.errors import RequestError
 from gemma_node.msg import Decision
 from gemma_node.msg import ToolEvent
-from gemma_node.policy.gate import BUILTINS
-from gemma_node.policy.gate import Gate
 from gemma_node.policy.gate import STOP
 from gemma_node.policy.gate import Verdict
 from gemma_node.policy.gate import VerdictKind
 from gemma_node.policy.gate import withdraw
-from gemma_node.policy.limits import Finding
 from gemma_node.policy.settings import NodeSettings
 from gemma_node.ros.approvals import Approvals
 from gemma_node.ros.chains import Chain
@@ -55,10 +51,10 @@ from gemma_node.ros.chains import Chains
 from gemma_node.ros.dispatch import Dispatch
 from gemma_node.ros.goals import Ending
 from gemma_node.ros.goals import Goal
+from gemma_node.ros.judging import Judging
 from gemma_node.ros.publishing import Outbox
 from gemma_node.ros.robots import Robot
 from gemma_node.ros.worker_client import Client
-from gemma_node.tools.spec import ToolSpec
 from gemma_node.worker.client import ProgressEvent
 
 # Refused at the door and not worth a conversation's memory.
@@ -95,14 +91,14 @@ class Flow:
     """All requests of all robots; `settings` may be replaced live."""
 
     def __init__(
-        self, settings: NodeSettings, robots: dict[str, Robot], gate: Gate, dispatch: Dispatch,
-        client: Client, outbox: Outbox, approvals: Approvals, now_ns: Callable[[], int],
+        self, settings: NodeSettings, robots: dict[str, Robot], judging: Judging,
+        dispatch: Dispatch, client: Client, outbox: Outbox, approvals: Approvals,
+        now_ns: Callable[[], int],
     ) -> None:
         self.settings = settings
-        self.is_active = False
-        self.not_active_reason = 'the node is not active'
         self._robots = robots
-        self._gate = gate
+        self._judging = judging
+        self._gate = judging.gate
         self._dispatch = dispatch
         self._client = client
         self._outbox = outbox
@@ -217,25 +213,18 @@ class Flow:
             return
         self._check_request(request, robot)
         opened.observations = (
-            *robot.inputs.snapshot(self._now_ns(), self.settings.stamp_tolerance_s),
-            *self._dispatch.observations(robot.config.name))
+            *self._judging.snapshot(robot), *self._dispatch.observations(robot.config.name))
         finding = self._gate.before(request, opened.observations, now_s=opened.accepted_s)
         if finding is not None:
             raise RequestError(finding.code, finding.sentence)
-        request = replace(request, unavailable_tools=self._unavailable(robot))
+        request = replace(request, unavailable_tools=self._judging.unavailable(robot))
         opened.request = request
         self._client.submit(request, opened.observations)
         self._open[request.id] = opened
 
-    def _unavailable(self, robot: Robot) -> tuple[str, ...]:
-        """Return the tools whose server cannot be reached now; the grammar leaves them out."""
-        namespace = robot.config.namespace
-        return tuple(spec.name for spec in robot.specs.values()
-                     if not spec.is_builtin and self._dispatch.unavailable(namespace, spec))
-
     def _check_request(self, request: Request, robot: Robot) -> None:
-        if not self.is_active:
-            raise RequestError(ErrorCode.NOT_ACTIVE, self.not_active_reason)
+        if not self._judging.is_active:
+            raise RequestError(ErrorCode.NOT_ACTIVE, self._judging.not_active_reason)
         if self._now_ns() == 0:
             raise RequestError(ErrorCode.NOT_ACTIVE,
                                'use_sim_time is set, but no /clock was received yet')
@@ -278,9 +267,8 @@ class Flow:
         verdicts: list[Verdict] = []
         goals: list[Goal | None] = []
         if robot is not None and answer.calls:
-            observations = robot.inputs.snapshot(
-                self._now_ns(), self.settings.stamp_tolerance_s)
-            verdicts = self._judge(opened, answer, robot, observations)
+            observations = self._judging.snapshot(robot)
+            verdicts = self._judging.verdicts(opened, answer, robot, observations)
             goals, verdicts = self._build_goals(
                 request, answer.calls, verdicts, robot, observations)
             answer = _with_refusal(answer, verdicts)
@@ -307,62 +295,6 @@ class Flow:
                 self._dispatch.await_approval(goal)
             elif call.name == STOP:
                 self._stop(request, call, cause)
-
-    def recheck(self, goal: Goal) -> Finding | None:
-        """Return why a call that waited may not be sent any more."""
-        finding = self._too_late(goal)
-        if finding is not None:
-            return finding
-        robot = self._robots[goal.robot]
-        return self._gate.again(
-            goal.robot, goal.call,
-            robot.inputs.snapshot(self._now_ns(), self.settings.stamp_tolerance_s),
-            now_s=time.monotonic(), **self._servers(robot))
-
-    def rejudge(self, goal: Goal) -> Verdict:
-        """Return the gate's word on a call that an operator approves now."""
-        finding = self._too_late(goal)
-        if finding is not None:
-            return Verdict(kind=VerdictKind.REFUSED, mode=goal.spec.mode, code=finding.code,
-                           violations=(finding.sentence,))
-        robot = self._robots[goal.robot]
-        return self._gate.approve(
-            goal.robot, goal.call,
-            robot.inputs.snapshot(self._now_ns(), self.settings.stamp_tolerance_s),
-            now_s=time.monotonic(), **self._servers(robot))
-
-    def _too_late(self, goal: Goal) -> Finding | None:
-        if not self.is_active:
-            return Finding(ErrorCode.NOT_ACTIVE, self.not_active_reason)
-        if goal.valid_until_ns and self._now_ns() > goal.valid_until_ns:
-            return Finding(ErrorCode.DEADLINE_EXCEEDED, 'its decision is not valid any more')
-        return None
-
-    def _servers(self, robot: Robot) -> dict[str, Callable[[ToolSpec], str]]:
-        namespace = robot.config.namespace
-        return {'available': lambda spec: self._dispatch.unavailable(namespace, spec),
-                'foreign': lambda spec: self._dispatch.foreign(namespace, spec)}
-
-    def _judge(
-        self, opened: Open, answer: Answer, robot: Robot, observations: tuple[Observation, ...],
-    ) -> list[Verdict]:
-        now_s = time.monotonic()
-        calls = answer.calls
-        verdicts = self._gate.after(
-            opened.request, calls, observations, now_s=now_s, seen=opened.observations,
-            waited_s=0.0 if math.isnan(answer.queue_time) else answer.queue_time,
-            **self._servers(robot))
-        code, sentence = ErrorCode.NONE, ''
-        if opened.is_canceled:
-            code, sentence = ErrorCode.CANCELED, 'the request was canceled'
-        elif opened.deadline_s and now_s > opened.accepted_s + opened.deadline_s:
-            code, sentence = ErrorCode.DEADLINE_EXCEEDED, 'the decision came after its deadline'
-        elif not self.is_active:
-            code, sentence = ErrorCode.NOT_ACTIVE, self.not_active_reason
-        if not sentence:
-            return verdicts
-        return [verdict if call.name in BUILTINS else withdraw(verdict, code, sentence)
-                for call, verdict in zip(calls, verdicts, strict=True)]
 
     def _build_goals(
         self, request: Request, calls: Sequence[Call], verdicts: list[Verdict], robot: Robot,
@@ -418,7 +350,7 @@ class Flow:
         if chain.open_calls:
             return
         follow_up = chain.follow_up(self.settings.max_steps, self.settings.follow_up_text)
-        if follow_up is not None and self.is_active:
+        if follow_up is not None and self._judging.is_active:
             self.accept(replace(follow_up, stamp_ns=self._now_ns()))
         else:
             self._chains.keep_unread(chain.request, chain.results)

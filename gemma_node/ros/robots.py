@@ -20,6 +20,7 @@ from collections.abc import Callable
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from typing import TYPE_CHECKING
 
 from rclpy.node import Node
 from rclpy.qos_overriding_options import QoSOverridingOptions
@@ -29,7 +30,6 @@ from std_msgs.msg import String
 from gemma_node.msg import Decision
 from gemma_node.msg import Tool
 from gemma_node.msg import ToolCatalogue
-from gemma_node.policy.modes import Modes
 from gemma_node.policy.settings import RobotConfig
 from gemma_node.policy.triggers import Triggers
 from gemma_node.ros.conversions import as_json
@@ -42,6 +42,9 @@ from gemma_node.ros.names import LOCK
 from gemma_node.ros.names import REQUESTS
 from gemma_node.ros.observations import Inputs
 from gemma_node.tools.spec import ToolSpec
+
+if TYPE_CHECKING:
+    from gemma_node.ros.judging import Judging
 
 _FOR_A_PERSON = (Decision.OUTCOME_REPLY, Decision.OUTCOME_NO_ACTION)
 
@@ -100,10 +103,10 @@ class Robot:
         """Publish a line for the person who gave the command."""
         self._publishers['reply'].publish(String(data=text))
 
-    def publish_catalogue(self, dispatch: Dispatch, modes: Modes, digest: str) -> None:
+    def publish_catalogue(self, dispatch: Dispatch, judging: Judging, digest: str) -> None:
         """Publish the robot's tools when anything about them changed, availability included."""
         catalogue = ToolCatalogue(robot=self.config.name, tools_digest=digest,
-                                  tools=[self._tool(spec, dispatch, modes)
+                                  tools=[self._tool(spec, dispatch, judging)
                                          for spec in self.specs.values()])
         if catalogue == self._told:
             return
@@ -126,15 +129,15 @@ class Robot:
         for publisher in (*self._publishers.values(), self._catalogue):
             self._node.destroy_publisher(publisher)
 
-    def _tool(self, spec: ToolSpec, dispatch: Dispatch, modes: Modes) -> Tool:
+    def _tool(self, spec: ToolSpec, dispatch: Dispatch, judging: Judging) -> Tool:
         namespace = self.config.namespace
-        reason = '' if spec.is_builtin else dispatch.unavailable(namespace, spec)
+        reason = '' if spec.is_builtin else judging.why_unavailable(self, spec)
         return Tool(
             name=spec.name, description=spec.description, kind=int(spec.kind),
             interface_type=spec.interface_type,
             interface_name=dispatch.interface_name(namespace, spec),
             parameters_schema=as_json(spec.declaration.parameters),
-            mode=int(modes.of_tool(self.config.name, spec.name, spec.mode)),
+            mode=int(judging.gate.modes.of_tool(self.config.name, spec.name, spec.mode)),
             resources=list(spec.resources), available=not reason, unavailable_reason=reason)
 
 

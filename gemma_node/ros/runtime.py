@@ -32,9 +32,11 @@ from rclpy.node import Node
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from std_msgs.msg import Bool
 
+from gemma_node.core import ErrorCode
 from gemma_node.core import Request
 from gemma_node.core import RuntimeFacts
 from gemma_node.core import Trigger
+from gemma_node.errors import RequestError
 from gemma_node.msg import DecisionRequest
 from gemma_node.policy.gate import Gate
 from gemma_node.policy.interfaces import Names
@@ -44,6 +46,7 @@ from gemma_node.policy.settings import to_worker_settings
 from gemma_node.ros.approvals import Approvals
 from gemma_node.ros.auditing import Auditor
 from gemma_node.ros.checks import check_settings
+from gemma_node.ros.choose import ChooseServer
 from gemma_node.ros.conversions import request_of
 from gemma_node.ros.diagnostics import Diagnostics
 from gemma_node.ros.dispatch import Dispatch
@@ -51,6 +54,7 @@ from gemma_node.ros.dispatch import DispatchHandlers
 from gemma_node.ros.flow import Flow
 from gemma_node.ros.goals import Goal
 from gemma_node.ros.guard import CallbackGuard
+from gemma_node.ros.judging import Judging
 from gemma_node.ros.names import full_namespace
 from gemma_node.ros.names import LOCK
 from gemma_node.ros.names import REQUEST_BURST
@@ -72,6 +76,7 @@ from gemma_node.worker.client import ProgressEvent
 from gemma_node.worker.client import ReadyEvent
 from gemma_node.worker.client import RestartedEvent
 from gemma_node.worker.client import StatsEvent
+from gemma_node.worker.client import VerdictEvent
 
 DISPATCH_PERIOD_S = 0.05
 TRIGGER_PERIOD_S = 0.1
@@ -128,7 +133,7 @@ class Runtime:
             DispatchHandlers(
                 publish=lambda event: self._outbox.publish_event(event),
                 on_end=lambda goal, ending, event: self.flow.on_goal_end(goal, ending, event),
-                recheck=lambda goal: self.flow.recheck(goal),
+                recheck=lambda goal: self.judging.again(goal),
                 on_taken_over=self._take_over),
             server_timeout_s=settings.server_timeout_s,
             server_silence_s=settings.server_silence_s))
@@ -145,14 +150,18 @@ class Runtime:
         self._warn_of_denied()
         self._bridge = WorkerBridge(
             node, settings, self._worker_settings, self._worker_factory, guard(self._take_event))
-        approvals = self._keep(Approvals(
-            node, self.dispatch, lambda goal: self.flow.rejudge(goal)))
-        self.flow = Flow(settings, self._robots, self.gate, self.dispatch, self._bridge.client,
-                         self._outbox, approvals, self._now_ns)
+        self.judging = Judging(self.gate, self.dispatch, self._robots, now_ns=self._now_ns,
+                               stamp_tolerance_s=settings.stamp_tolerance_s)
+        approvals = self._keep(Approvals(node, self.dispatch, self.judging.approve))
+        self.flow = Flow(settings, self._robots, self.judging, self.dispatch,
+                         self._bridge.client, self._outbox, approvals, self._now_ns)
         self._keep(Services(
             node, guard, self._robots, self.gate, self._bridge.client, approvals, self._auditor,
             changed=self._publish_catalogues,
             not_ready=lambda: '' if self._facts else self.diagnostics.worker[1]))
+        self._choices = self._keep(ChooseServer(
+            node, guard, self._bridge.client.choose, self._inputs_of,
+            deadline_s=settings.deadline_s))
         self._create_own_topics()
         self._bridge.start()
         self.is_created = True
@@ -161,13 +170,13 @@ class Runtime:
         """Take requests from now on."""
         for robot in self._robots.values():
             robot.triggers.reset(self._now_ns() / 1e9)
-        self.flow.is_active = True
+        self.judging.is_active = True
 
     def close_gate(self) -> None:
         """Refuse requests from now on; cancel those being decided, and every goal."""
         if not self.is_created:
             return
-        self.flow.is_active = False
+        self.judging.is_active = False
         self.flow.cancel_open()
         self.dispatch.cancel('shutdown')
 
@@ -269,15 +278,15 @@ class Runtime:
                 findings = () if spec.is_builtin else self.gate.denied(robot.name, spec)
                 for finding in findings:
                     self._node.get_logger().warning(
-                        f"every call of robot '{robot.name}''s tool '{spec.name}' will be "
-                        f'refused: {finding.sentence}')
+                        f"tool '{spec.name}' of robot '{robot.name}' can never be used: "
+                        f'{finding.sentence}')
 
     def _tick(self) -> None:
         self._enforce_locks()
         self.dispatch.tick()
 
     def _poll_triggers(self) -> None:
-        if self.flow.is_active:
+        if self.judging.is_active:
             self.flow.ask_triggered()
 
     def _watch_during(self) -> None:
@@ -299,7 +308,7 @@ class Runtime:
 
     def _publish_catalogues(self) -> None:
         for robot in self._robots.values():
-            robot.publish_catalogue(self.dispatch, self.gate.modes, self._catalogue.digest)
+            robot.publish_catalogue(self.dispatch, self.judging, self._catalogue.digest)
 
     def _publish_status(self) -> None:
         self._auditor.tell_dropped()
@@ -311,9 +320,18 @@ class Runtime:
         return {name: robot.inputs.snapshot(now_ns, self._settings.stamp_tolerance_s)
                 for name, robot in self._robots.items()}
 
+    def _inputs_of(self, name: str) -> tuple[Any, ...]:
+        robot = self._robots.get(name)
+        if robot is None:
+            raise RequestError(ErrorCode.UNKNOWN_ROBOT, f'unknown robot {name!r}; robots are: '
+                               f'{", ".join(self._robots)}')
+        return robot.inputs.snapshot(self._now_ns(), self._settings.stamp_tolerance_s)
+
     def _take_event(self, event: Event) -> None:
         if isinstance(event, AnswerEvent):
             self.flow.on_answer(event.answer)
+        elif isinstance(event, VerdictEvent):
+            self._choices.on_verdict(event.verdict)
         elif isinstance(event, ProgressEvent):
             self.flow.on_progress(event)
         elif isinstance(event, StatsEvent):

@@ -34,6 +34,7 @@ from gemma_node.core import Request
 from gemma_node.core import WorkerSettings
 from gemma_node.policy.settings import NodeSettings
 from gemma_node.worker.client import Event
+from gemma_node.worker.questions import Question
 
 _STOP_TIMEOUT_S = 2.0
 
@@ -46,6 +47,9 @@ class Client(Protocol):
 
     def submit(self, request: Request, observations: tuple[Observation, ...]) -> None:
         """Accept a request or raise RequestError."""
+
+    def choose(self, question: Question, observations: tuple[Observation, ...]) -> None:
+        """Accept a question or raise RequestError."""
 
     def cancel(self, request_id: str, code: ErrorCode) -> bool:
         """End a request with the code."""

@@ -50,6 +50,7 @@ Message = Mapping[str, Any]
 
 CALL_OPEN = '<|tool_call>'
 CALL_CLOSE = '<tool_call|>'
+THINK = '<|think|>'
 _EMPTY_THOUGHT = re.compile(r'<\|channel>\w*\s*<channel\|>\s*')
 _MARK = re.compile('\ue00a([\ue000-\ue009]+)\ue00b')
 _TO_PRIVATE = str.maketrans('0123456789', ''.join(chr(0xE000 + i) for i in range(10)))
@@ -89,11 +90,15 @@ class _GenerationBlock(Extension):
 class ChatTemplate:
     """A compiled template. Immutable; any thread may render with it."""
 
-    def __init__(self, source: str, special_tokens: Mapping[str, str] | None = None) -> None:
-        """Compile `source`; raises TemplateError when it cannot be compiled."""
+    def __init__(
+        self, source: str, special_tokens: Mapping[str, str] | None = None, *,
+        thinking: bool = False,
+    ) -> None:
+        """Compile `source`, to render with or without thinking; raises TemplateError."""
         if _RESERVED.search(source):
             raise TemplateError('the chat template contains the characters U+E000 to U+E00B, '
                                 'which are reserved for marking data')
+        self._thinking = thinking
         self.digest = hashlib.sha256(source.encode()).hexdigest()
         self._special_tokens = dict(special_tokens or {'bos_token': '<bos>', 'eos_token': '<eos>'})
         try:
@@ -102,7 +107,7 @@ class ChatTemplate:
             raise TemplateError(f'chat template line {error.lineno}: {error.message}') from error
 
     @classmethod
-    def from_folder(cls, path: str | Path) -> ChatTemplate:
+    def from_folder(cls, path: str | Path, *, thinking: bool = False) -> ChatTemplate:
         """Load and probe chat_template.jinja, or the template in tokenizer_config.json."""
         folder = Path(path)
         try:
@@ -126,20 +131,23 @@ class ChatTemplate:
             for key, value in config.items()
             if key.endswith('_token') and isinstance(value, (str, dict))
         })
-        template = cls(source, tokens)
+        template = cls(source, tokens, thinking=thinking)
         template.probe()
+        if thinking and THINK not in template.begin((), ()).text:
+            raise TemplateError('the chat template knows no thinking: set '
+                                'decoding.max_thinking_tokens to 0')
         return template
 
     def render(
         self, messages: Sequence[Message], tools: Sequence[Message], *, generation: bool
     ) -> str:
-        """Render a whole conversation with thinking off; raises TemplateError."""
+        """Render a whole conversation; raises TemplateError."""
         try:
             return self._template.render(
                 messages=list(messages),
                 tools=list(tools) or None,
                 add_generation_prompt=generation,
-                enable_thinking=False,
+                enable_thinking=self._thinking,
                 **self._special_tokens,
             )
         except (JinjaError, LookupError, TypeError, ValueError, AttributeError) as error:

@@ -43,6 +43,8 @@ Decode = Callable[[Sequence[int]], str]
 Encode = Callable[[str], Sequence[int]]
 
 OPEN_CALL = '<|tool_call>'
+OPEN_THOUGHT = '<|channel>'
+CLOSE_THOUGHT = '<channel|>'
 CLOSE_CALL = '<tool_call|>'
 QUOTE = '<|"|>'
 _STRUCTURE = re.compile(
@@ -69,6 +71,14 @@ class CallTokens:
             close_call=special_ids[CLOSE_CALL],
             quote=special_ids[QUOTE],
         )
+
+
+def thought_length(token_ids: Sequence[int], special_ids: Mapping[str, int]) -> int:
+    """Return how many of a completion's first tokens are its thought, markers included."""
+    opening, closing = special_ids.get(OPEN_THOUGHT, -1), special_ids.get(CLOSE_THOUGHT, -1)
+    if not token_ids or token_ids[0] != opening:
+        return 0
+    return list(token_ids).index(closing) + 1 if closing in token_ids else len(token_ids)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

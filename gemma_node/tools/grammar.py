@@ -38,6 +38,8 @@ from gemma_node.core import ToolChoice
 from gemma_node.core import ToolDeclaration
 from gemma_node.errors import GrammarError
 from gemma_node.tools.call_format import CallTokens
+from gemma_node.tools.call_format import CLOSE_THOUGHT
+from gemma_node.tools.call_format import OPEN_THOUGHT
 from gemma_node.tools.lark import GrammarSource
 from gemma_node.tools.lark import HIDDEN_MARK
 from gemma_node.tools.lark import TEXT_CLASS
@@ -70,7 +72,8 @@ class GrammarFactory:
     Compiles tool grammars and makes one constraint per generation. One thread at a time.
 
     Loading takes seconds with a large vocabulary and holds the GIL. Compiled grammars are kept
-    up to `cache_bytes` (estimated), the least recently used go first.
+    up to `cache_bytes` (estimated), the least recently used go first. With
+    `max_thinking_tokens`, a thought of at most so many tokens may come before the answer.
     """
 
     def __init__(
@@ -81,12 +84,15 @@ class GrammarFactory:
         stop_ids: Sequence[int],
         special_ids: Mapping[str, int],
         cache_bytes: int = DEFAULT_CACHE_BYTES,
+        max_thinking_tokens: int = 0,
     ) -> None:
         text = tokenizer if isinstance(tokenizer, str) else tokenizer.to_str()
         try:
             self._tokens = CallTokens.from_special_ids(special_ids)
         except KeyError as error:
             raise GrammarError(f'the tokenizer lacks the special token {error}') from error
+        self._max_thinking_tokens = max_thinking_tokens
+        self._thought = _thought_of(special_ids) if max_thinking_tokens else None
         self._stop_ids = tuple(sorted(set(stop_ids)))
         if not self._stop_ids or not 0 <= self._stop_ids[0] <= self._stop_ids[-1] < vocab_size:
             raise GrammarError(f'stop_ids must be ids below {vocab_size}, got {stop_ids}')
@@ -128,7 +134,9 @@ class GrammarFactory:
     ) -> GrammarConstraint:
         """Return a fresh constraint (a core.TokenConstraint) for one generation."""
         entry = self._entry(declarations, tool_choice, max_calls)
-        return GrammarConstraint(entry.matcher.deep_copy(), self._stop_ids, self._vocab_size)
+        return GrammarConstraint(
+            entry.matcher.deep_copy(), self._stop_ids, self._vocab_size, thought=self._thought,
+            max_thinking_tokens=self._max_thinking_tokens)
 
     def _entry(
         self, declarations: Sequence[ToolDeclaration], tool_choice: ToolChoice, max_calls: int,
@@ -139,7 +147,8 @@ class GrammarFactory:
             self._entries.move_to_end(key)
             return entry
         source = write_grammar(
-            declarations, tool_choice=tool_choice, max_calls=max_calls, tokens=self._tokens)
+            declarations, tool_choice=tool_choice, max_calls=max_calls, tokens=self._tokens,
+            thought=self._thought)
         matcher = LLMatcher(self._tokenizer, source.text, log_level=0)
         if matcher.is_error():
             first_line = matcher.get_error().partition('\n')[0]
@@ -157,7 +166,10 @@ class GrammarFactory:
 class GrammarConstraint:
     """The state of one generation in its grammar; implements core.TokenConstraint."""
 
-    def __init__(self, matcher: LLMatcher, stop_ids: Sequence[int], vocab_size: int) -> None:
+    def __init__(
+        self, matcher: LLMatcher, stop_ids: Sequence[int], vocab_size: int, *,
+        thought: tuple[int, int] | None = None, max_thinking_tokens: int = 0,
+    ) -> None:
         self._matcher = matcher
         self._stop_ids = frozenset(stop_ids)
         self._vocab_size = vocab_size
@@ -167,6 +179,12 @@ class GrammarConstraint:
             self._stop_mask.view(np.uint32)[token_id // 32] |= np.uint32(1 << token_id % 32)
         self._is_mask_current = False
         self._num_stops = 0
+        self._thought = thought
+        self._max_thinking_tokens = max_thinking_tokens
+        self._num_accepted = 0
+        # Position of the marker that closed the thought; -1 while none is open or it is open.
+        self._thought_end = -1
+        self._is_thinking = False
 
     def fill_bitmask(self, row: Any) -> None:
         """Write the tokens allowed next; words past the vocabulary become 0."""
@@ -184,10 +202,14 @@ class GrammarConstraint:
             self._num_stops += 1
             self._is_mask_current = False
             return True
+        if self._is_thought_full() and not self._allows(token_id):
+            return False
         accepted = self._matcher.try_consume_tokens([token_id]) == 1
         self._check()
         if accepted:
             self._is_mask_current = False
+            self._note_thought(token_id)
+            self._num_accepted += 1
         return accepted
 
     def is_complete(self) -> bool:
@@ -211,6 +233,25 @@ class GrammarConstraint:
         if num_tokens > stops and not self._matcher.rollback(num_tokens - stops):
             raise GrammarError(f'cannot roll back {num_tokens} tokens: {self._error()}')
         self._is_mask_current = False
+        self._num_accepted -= num_tokens - stops
+        if self._num_accepted <= self._thought_end:
+            self._thought_end, self._is_thinking = -1, True
+        self._is_thinking &= self._num_accepted > 0
+
+    def _note_thought(self, token_id: int) -> None:
+        if self._thought is None:
+            return
+        if self._num_accepted == 0:
+            self._is_thinking = token_id == self._thought[0]
+        elif self._is_thinking and token_id == self._thought[1]:
+            self._is_thinking, self._thought_end = False, self._num_accepted
+
+    def _is_thought_full(self) -> bool:
+        return self._is_thinking and self._num_accepted > self._max_thinking_tokens
+
+    def _allows(self, token_id: int) -> bool:
+        self._refresh()
+        return bool(self._mask.view(np.uint32)[token_id // 32] >> np.uint32(token_id % 32) & 1)
 
     def _can_stop(self) -> bool:
         return bool(self._matcher.is_accepting())
@@ -225,8 +266,19 @@ class GrammarConstraint:
             self._mask &= ~self._stop_mask
             if self._can_stop():
                 self._mask |= self._stop_mask
+            if self._is_thought_full():
+                self._close_thought()
         self._check()
         self._is_mask_current = True
+
+    def _close_thought(self) -> None:
+        """Leave only the marker that ends the thought, unless a character is half written."""
+        assert self._thought is not None
+        word, bit = divmod(self._thought[1], 32)
+        closing = self._mask.view(np.uint32)[word] & np.uint32(1 << bit)
+        if closing:
+            self._mask[:] = 0
+            self._mask.view(np.uint32)[word] = closing
 
     def _check(self) -> None:
         if self._matcher.is_error():
@@ -234,6 +286,14 @@ class GrammarConstraint:
 
     def _error(self) -> str:
         return self._matcher.get_error().partition('\n')[0]
+
+
+def _thought_of(special_ids: Mapping[str, int]) -> tuple[int, int]:
+    try:
+        return special_ids[OPEN_THOUGHT], special_ids[CLOSE_THOUGHT]
+    except KeyError as error:
+        raise GrammarError(f'the checkpoint cannot think: its tokenizer lacks {error}; set '
+                           'decoding.max_thinking_tokens to 0') from error
 
 
 def hide_special_texts(tokenizer_json: str) -> str:

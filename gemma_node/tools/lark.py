@@ -95,11 +95,13 @@ def write_grammar(
     tool_choice: ToolChoice,
     max_calls: int,
     tokens: CallTokens,
+    thought: tuple[int, int] | None = None,
 ) -> GrammarSource:
     """
     Write the grammar of one completion without its stop token.
 
     AUTO: text, or optional text and 1 to `max_calls` calls. REQUIRED: calls. NONE: text.
+    `thought`: the markers of a thought that may come before each of these.
     Raises GrammarError naming the tool and the keyword that cannot be expressed.
     """
     writer = _LarkWriter(tokens)
@@ -111,6 +113,9 @@ def write_grammar(
         start = calls
     else:
         start = f'{text} | {text}? {calls}' if calls else text
+    if thought is not None:
+        text = writer.terminal(f'{TEXT_CLASS}+')
+        start = f'(<[{thought[0]}]> {text}? <[{thought[1]}]>)? ({start})'
     source = writer.source(start)
     return GrammarSource(
         text=source,

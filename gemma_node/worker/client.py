@@ -23,8 +23,6 @@ their libraries. Whatever happens to the worker, each accepted request gets exac
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from dataclasses import field
 import logging
 import math
 import queue
@@ -49,9 +47,12 @@ from gemma_node.worker.events import ProgressEvent
 from gemma_node.worker.events import ReadyEvent
 from gemma_node.worker.events import RestartedEvent
 from gemma_node.worker.events import StatsEvent
+from gemma_node.worker.events import VerdictEvent
 from gemma_node.worker.events import WorkerState
 from gemma_node.worker.frames import Answered
 from gemma_node.worker.frames import Cancel
+from gemma_node.worker.frames import Choose
+from gemma_node.worker.frames import Chosen
 from gemma_node.worker.frames import encode
 from gemma_node.worker.frames import Heartbeat
 from gemma_node.worker.frames import Hello
@@ -67,10 +68,13 @@ from gemma_node.worker.inbox import Inbox
 from gemma_node.worker.inbox import InboxPolicy
 from gemma_node.worker.inbox import Pending
 from gemma_node.worker.inbox import with_wait
+from gemma_node.worker.life import Life
 from gemma_node.worker.link import DEFAULT_ASSEMBLER
 from gemma_node.worker.link import Link
 from gemma_node.worker.link import ProcessLink
 from gemma_node.worker.link import ThreadLink
+from gemma_node.worker.questions import Question
+from gemma_node.worker.questions import Verdict
 from gemma_node.worker.watchdog import CHECK_PERIOD_S
 from gemma_node.worker.watchdog import SILENT_LIMIT_S
 from gemma_node.worker.watchdog import Watchdog
@@ -84,6 +88,7 @@ __all__ = [
     'ReadyEvent',
     'RestartedEvent',
     'StatsEvent',
+    'VerdictEvent',
     'WorkerClient',
     'WorkerState',
 ]
@@ -91,30 +96,9 @@ FIRST_BACKOFF_S = 0.25
 LAST_BACKOFF_S = 8.0
 HEALTHY_AFTER_S = 60.0
 MAX_FAILED_LOADS = 3
+MAX_QUESTIONS = 64
 _EXIT_GRACE_S = 1.0
 _LOG = logging.getLogger(__name__)
-
-
-@dataclass(slots=True, kw_only=True)
-class _Life:
-    """One run of the worker, from its start to its end."""
-
-    link: Link
-    watchdog: Watchdog
-    outbox: queue.SimpleQueue[bytes | None]
-    ended: threading.Event = field(default_factory=threading.Event)
-    ready_at: float = math.nan
-    reason: str = ''
-    refusal: LoadFailed | None = None
-
-    @property
-    def was_ready(self) -> bool:
-        return not math.isnan(self.ready_at)
-
-    def condemn(self, reason: str) -> None:
-        """Kill the worker for a reason; the first reason stays."""
-        self.reason = self.reason or reason
-        self.link.kill()
 
 
 class WorkerClient:
@@ -151,9 +135,10 @@ class WorkerClient:
         self._assembler = _assembler
         self._lock = threading.Lock()
         self._inbox = Inbox(max_in_flight or settings.inbox_size, policy)
+        self._asked: set[str] = set()
         self._state = WorkerState.NEW
         self._status = 'the worker was not started'
-        self._life: _Life | None = None
+        self._life: Life | None = None
         self._stopping = threading.Event()
         self._stop_deadline = math.inf
         self._events: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
@@ -206,6 +191,23 @@ class WorkerClient:
             self._end(replaced, ErrorCode.SUPERSEDED, f'request {request.id} took its place')
             self._send_ready()
 
+    def choose(self, question: Question, observations: tuple[Observation, ...] = ()) -> None:
+        """Accept a question, whose verdict comes as an event, or raise RequestError."""
+        try:
+            payload = encode(Choose(question, tuple(observations)))
+        except FrameError as error:
+            raise RequestError(ErrorCode.INVALID_REQUEST, str(error)) from error
+        with self._lock:
+            if self._state is not WorkerState.READY:
+                raise RequestError(ErrorCode.NOT_ACTIVE, self._status)
+            if question.id in self._asked or len(self._asked) >= MAX_QUESTIONS:
+                raise RequestError(
+                    ErrorCode.BUSY,
+                    f'{len(self._asked)} questions wait, the most is {MAX_QUESTIONS}',
+                )
+            self._asked.add(question.id)
+            self._send(payload)
+
     def cancel(self, request_id: str, code: ErrorCode = ErrorCode.CANCELED) -> bool:
         """End a request with the code; False when it is not in flight. Its answer still comes."""
         with self._lock:
@@ -237,7 +239,7 @@ class WorkerClient:
                 self._stop_deadline = time.monotonic() + timeout_s
                 self._stopping.set()
                 self._set_state(WorkerState.STOPPED, 'the worker was stopped')
-                self._end(self._inbox.pop_all(), ErrorCode.CANCELED, self._status)
+                self._end_all(ErrorCode.CANCELED, self._status)
                 self._send(encode(Stop()))
         if self._supervisor.ident is None:
             return
@@ -277,8 +279,8 @@ class WorkerClient:
                 pass
         self._events.put(None)
 
-    def _live_once(self) -> _Life:
-        life = _Life(
+    def _live_once(self) -> Life:
+        life = Life(
             link=self._make_link(),
             watchdog=Watchdog(self._silent_limit_s),
             outbox=queue.SimpleQueue(),
@@ -308,7 +310,7 @@ class WorkerClient:
             return ThreadLink(self._assembler)
         return ProcessLink(self._python, self._assembler)
 
-    def _check(self, life: _Life) -> None:
+    def _check(self, life: Life) -> None:
         now = time.monotonic()
         if now > self._stop_deadline:
             life.condemn('the worker did not stop in time')
@@ -320,14 +322,14 @@ class WorkerClient:
             expired = self._inbox.pop_expired(now)
             self._end(expired, ErrorCode.DEADLINE_EXCEEDED, 'its time passed before its turn came')
 
-    def _write(self, life: _Life) -> None:
+    def _write(self, life: Life) -> None:
         while (payload := life.outbox.get()) is not None:
             try:
                 life.link.frames.send_encoded(payload)
             except OSError:
                 return
 
-    def _read(self, life: _Life) -> None:
+    def _read(self, life: Life) -> None:
         try:
             while (frame := life.link.frames.receive_in_node()) is not None:
                 self._take(frame, life)
@@ -336,7 +338,7 @@ class WorkerClient:
         finally:
             life.ended.set()
 
-    def _take(self, frame: ToNode, life: _Life) -> None:
+    def _take(self, frame: ToNode, life: Life) -> None:
         with self._lock:
             if isinstance(frame, Heartbeat):
                 life.watchdog.beat(frame.step_age_s)
@@ -345,6 +347,10 @@ class WorkerClient:
                 self._take_progress(frame)
             elif isinstance(frame, Answered):
                 self._take_answer(frame.answer)
+            elif isinstance(frame, Chosen):
+                if frame.verdict.question_id in self._asked:
+                    self._asked.discard(frame.verdict.question_id)
+                    self._events.put(VerdictEvent(frame.verdict))
             elif isinstance(frame, LoadFailed):
                 life.refusal = frame
             elif self._stopping.is_set():
@@ -387,15 +393,24 @@ class WorkerClient:
                 return
             self._set_state(WorkerState.RESTARTING, f'the worker is started again: {reason}')
             self._events.put(RestartedEvent(reason))
-            self._end(self._inbox.pop_all(), ErrorCode.ENGINE_RESTARTED, reason)
+            self._end_all(ErrorCode.ENGINE_RESTARTED, reason)
 
     def _fail(self, code: ErrorCode, message: str) -> None:
         _LOG.error('%s', message)
         with self._lock:
             if not self._stopping.is_set():
                 self._set_state(WorkerState.FAILED, message)
-            self._end(self._inbox.pop_all(), ErrorCode.ENGINE_RESTARTED, message)
+            self._end_all(ErrorCode.ENGINE_RESTARTED, message)
             self._events.put(FailedEvent(code, message))
+
+    def _end_all(self, code: ErrorCode, message: str) -> None:
+        """End every request and question in flight."""
+        self._end(self._inbox.pop_all(), code, message)
+        for question_id in sorted(self._asked):
+            self._events.put(VerdictEvent(
+                Verdict(question_id=question_id, error_code=code, error_msg=message)
+            ))
+        self._asked.clear()
 
     def _end(self, ended: list[Pending], code: ErrorCode, message: str) -> None:
         now = time.monotonic()

@@ -25,6 +25,7 @@ from gemma_node.core import EngineStats
 from gemma_node.core import ErrorCode
 from gemma_node.core import RuntimeFacts
 from gemma_node.core import Stage
+from gemma_node.worker.questions import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,13 @@ class AnswerEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class VerdictEvent:
+    """The one verdict on one accepted question."""
+
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
 class StatsEvent:
     """A heartbeat: the engine's counters and how long its step has lasted."""
 
@@ -88,6 +96,7 @@ Event = (
     | ReadyEvent
     | ProgressEvent
     | AnswerEvent
+    | VerdictEvent
     | StatsEvent
     | RestartedEvent
     | FailedEvent

@@ -35,8 +35,10 @@ from gemma_node.core import RuntimeFacts
 from gemma_node.core import Stage
 from gemma_node.core import WorkerSettings
 from gemma_node.errors import FrameError
+from gemma_node.worker.questions import Question
+from gemma_node.worker.questions import Verdict
 
-PROTOCOL_VERSION = 1
+PROTOCOL_VERSION = 2
 MAX_FRAME_BYTES = 64 * 1024 * 1024
 _LENGTH = struct.Struct('<I')
 _T = TypeVar('_T')
@@ -53,6 +55,13 @@ class Submit(msgspec.Struct, tag='submit', frozen=True):
     """Node to worker: one request with its observation snapshot."""
 
     request: Request
+    observations: tuple[Observation, ...]
+
+
+class Choose(msgspec.Struct, tag='choose', frozen=True):
+    """Node to worker: one question with its observation snapshot."""
+
+    question: Question
     observations: tuple[Observation, ...]
 
 
@@ -119,8 +128,14 @@ class Answered(msgspec.Struct, tag='answered', frozen=True):
     answer: Answer
 
 
-ToWorker = Hello | Submit | Cancel | ResetSession | Stop
-ToNode = Heartbeat | Loading | Ready | LoadFailed | Progress | Answered
+class Chosen(msgspec.Struct, tag='chosen', frozen=True):
+    """Worker to node: the one verdict on one question."""
+
+    verdict: Verdict
+
+
+ToWorker = Hello | Submit | Choose | Cancel | ResetSession | Stop
+ToNode = Heartbeat | Loading | Ready | LoadFailed | Progress | Answered | Chosen
 
 _ENCODER = msgspec.msgpack.Encoder()
 _TO_WORKER = msgspec.msgpack.Decoder(ToWorker)

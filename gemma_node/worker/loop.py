@@ -52,6 +52,8 @@ from gemma_node.errors import FrameError
 from gemma_node.errors import GemmaNodeError
 from gemma_node.worker.frames import Answered
 from gemma_node.worker.frames import Cancel
+from gemma_node.worker.frames import Choose
+from gemma_node.worker.frames import Chosen
 from gemma_node.worker.frames import FrameSocket
 from gemma_node.worker.frames import Heartbeat
 from gemma_node.worker.frames import Hello
@@ -63,6 +65,8 @@ from gemma_node.worker.frames import Ready
 from gemma_node.worker.frames import ResetSession
 from gemma_node.worker.frames import Submit
 from gemma_node.worker.frames import ToWorker
+from gemma_node.worker.questions import Question
+from gemma_node.worker.questions import Verdict
 
 HEARTBEAT_PERIOD_S = 0.25
 PROGRESS_PERIOD_S = 0.1
@@ -75,6 +79,10 @@ _LOG = logging.getLogger(__name__)
 
 class Decider(Protocol):
     """Turns requests into generations and their results into answers."""
+
+    @property
+    def questions(self) -> Questioner:
+        """Return what answers questions by scores."""
 
     def submit(self, request: Request, observations: tuple[Observation, ...]) -> Answer | None:
         """Start or queue it, or return the answer to a request that cannot be served."""
@@ -98,6 +106,16 @@ class Decider(Protocol):
         """Forget history."""
 
 
+class Questioner(Protocol):
+    """Turns questions into generations and their results into verdicts."""
+
+    def ask(self, question: Question, observations: tuple[Observation, ...]) -> list[Verdict]:
+        """Start it, or return its verdict."""
+
+    def on_result(self, result: GenerationResult) -> Verdict:
+        """Return the verdict that a finished generation means."""
+
+
 class Engine(Protocol):
     """Runs generations; a step returns within the slice."""
 
@@ -110,6 +128,9 @@ class Engine(Protocol):
 
     def stats(self) -> EngineStats:
         """Return the counters."""
+
+    def close(self) -> None:
+        """Write what outlives the worker."""
 
 
 class Assembly(Protocol):
@@ -161,6 +182,7 @@ class WorkerLoop:
         self._stats = EngineStats()
         self._stats_at = 0.0
         self._open: dict[str, str] = {}
+        self._asked: set[str] = set()
         self._told: dict[str, tuple[Stage, float]] = {}
         self._failed_steps = 0
         self._is_verified = False
@@ -188,7 +210,7 @@ class WorkerLoop:
         """Queue frames until the node closes; a malformed one ends the worker: its id is lost."""
         try:
             while (frame := self._frames.receive_in_worker()) is not None:
-                if not isinstance(frame, (Submit, Cancel, ResetSession)):
+                if not isinstance(frame, (Submit, Choose, Cancel, ResetSession)):
                     break
                 self._arrived.put(frame)
         except FrameError as error:
@@ -241,7 +263,13 @@ class WorkerLoop:
         self._frames.send(Loading(min(max(fraction, 0.0), 1.0), text))
 
     def _serve(self, assembly: Assembly) -> int:
-        engine, decider = assembly.engine, assembly.decider
+        try:
+            return self._serve_on(assembly.engine, assembly.decider)
+        except _Closed:
+            self._guarded((), assembly.engine.close)
+            raise
+
+    def _serve_on(self, engine: Engine, decider: Decider) -> int:
         while True:
             for frame in self._drain(wait=not engine.has_work):
                 self._take(frame, decider)
@@ -281,6 +309,8 @@ class WorkerLoop:
                 answer = self._guarded((frame.request_id,), decider.cancel, frame.request_id, code)
                 if answer is not None:
                     self._answer(answer)
+        elif isinstance(frame, Choose):
+            self._ask(frame, decider)
         elif isinstance(frame, ResetSession):
             self._guarded((), decider.reset, frame.robot, frame.session, frame.keep_turns)
 
@@ -299,14 +329,32 @@ class WorkerLoop:
             self._failed_steps += 1
             for request_id in request_ids:
                 self._guarded((), decider.cancel, request_id, ErrorCode.RUNTIME_FAILURE)
+            for question_id in sorted(self._asked):
+                self._frames.send(Chosen(_unscored(question_id)))
+            self._asked.clear()
             return self._failed_steps < MAX_FAILED_STEPS
         self._failed_steps = 0
         for event in events:
             if isinstance(event, GenerationProgress):
                 self._tell(event, decider)
+            elif event.id in self._asked:
+                self._asked.discard(event.id)
+                verdict = self._guarded((), decider.questions.on_result, event)
+                self._frames.send(Chosen(verdict or _unscored(event.id)))
             elif (answer := self._guarded((event.id,), decider.on_result, event)) is not None:
                 self._answer(answer)
         return True
+
+    def _ask(self, frame: Choose, decider: Decider) -> None:
+        """Start a question, or send its verdict."""
+        question = frame.question
+        found = self._guarded((), decider.questions.ask, question, frame.observations)
+        if found is None:
+            found = [_unscored(question.id)]
+        for verdict in found:
+            self._frames.send(Chosen(verdict))
+        if not found:
+            self._asked.add(question.id)
 
     def _tell(self, progress: GenerationProgress, decider: Decider) -> None:
         stage, told_at = self._told.get(progress.id, (None, 0.0))
@@ -346,6 +394,14 @@ class WorkerLoop:
             if request_id in self._open:
                 self._answer(_failed(request_id, self._open[request_id], failure))
         return None
+
+
+def _unscored(question_id: str) -> Verdict:
+    return Verdict(
+        question_id=question_id,
+        error_code=ErrorCode.RUNTIME_FAILURE,
+        error_msg='the worker failed at this question; its log says how',
+    )
 
 
 def _failed(request_id: str, robot: str, error: Exception) -> Answer:

@@ -398,3 +398,16 @@ def test_a_result_nobody_waits_for_is_an_error(decider: Decider, engine: FakeEng
     request = ask('Go.')
     with pytest.raises(RequestError, match='no request waits'):
         decider.on_result(engine.result(request, 'Yes.'))
+
+
+def test_the_history_is_made_ready_after_each_kept_turn(
+    decider: Decider, engine: FakeEngine
+) -> None:
+    first, unkept, second = ask('Go.'), ask('Hm?', keep=False), ask('On.')
+    for request in (first, unkept, second):
+        decide(decider, engine, request, 'Yes.')
+    assert [key for key, _, _ in engine.prepared] == ['alpha', 'alpha']
+    _, history, cuts = engine.prepared[0]
+    assert cuts[-1] == len(history)
+    assert engine.generations[second.id].prompt_ids[: len(history)] == history
+    assert engine.generations[second.id].cuts == cuts

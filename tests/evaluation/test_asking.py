@@ -160,6 +160,7 @@ def test_a_malformed_set_writes_nothing(tmp_path, capsys):
     assert main(['eval', str(good), '--checkpoint', str(tmp_path / 'absent')]) == 2
 
 
+@pytest.mark.timeout(300)
 def test_processes_answer_as_one_does(tmp_path, capsys):
     cases = [valid(id=str(i), turns=[{'role': 'user', 'text': f'Drive to x {i}.'}])
              for i in range(5)]
@@ -173,6 +174,7 @@ def test_processes_answer_as_one_does(tmp_path, capsys):
     assert [each['id'] for each in answers[1]] == ['0', '1', '2', '3', '4']
 
 
+@pytest.mark.timeout(300)
 def test_a_checkpoint_that_cannot_be_loaded_is_one_sentence_from_any_process(tmp_path, capsys):
     path = write_set(tmp_path / 'set.jsonl', valid(), valid(id='two'))
     folder = tmp_path / 'checkpoint'

@@ -27,9 +27,9 @@ MAY_TRITON = ('kernels',)
 LEAVES = ('core', 'errors')
 # What a process without tokenizer and model may use.
 OUTSIDE = (
-    *LEAVES, 'ros_env', 'policy', 'worker.client', 'worker.frames', 'tools.catalogue',
-    'tools.draft', 'tools.overlay', 'tools.interface_schema', 'tools.keep', 'tools.spec',
-    'tools.stream', 'tools.yaml_reader', 'text.render', 'text.render_template',
+    *LEAVES, 'ros_env', 'policy', 'worker.client', 'worker.frames', 'worker.questions',
+    'tools.catalogue', 'tools.draft', 'tools.overlay', 'tools.interface_schema', 'tools.keep',
+    'tools.spec', 'tools.stream', 'tools.yaml_reader', 'text.render', 'text.render_template',
 )  # fmt: skip
 # part -> the parts that it may import besides itself; the longest key that fits a module counts.
 MAY_IMPORT = {
@@ -40,7 +40,7 @@ MAY_IMPORT = {
     'tools': LEAVES,
     'text': LEAVES,
     # frames: the decider says progress as the frame that is sent.
-    'decision': (*LEAVES, 'tools', 'text', 'worker.frames'),
+    'decision': (*LEAVES, 'tools', 'text', 'worker.frames', 'worker.questions'),
     'kernels': LEAVES,
     'quant': (*LEAVES, 'kernels'),
     # The converter reads checkpoints as the model's loader does.

@@ -104,6 +104,8 @@ class ScriptedWorker:
         self.requests: list[tuple[Any, tuple[Any, ...]]] = []
         self.resets: list[tuple[str, str, int]] = []
         self.canceled: list[str] = []
+        self.questions: list[tuple[Any, tuple[Any, ...]]] = []
+        self.refuses_questions: RequestError | None = None
 
     def start(self) -> None:
         if self.loads:
@@ -123,6 +125,11 @@ class ScriptedWorker:
             self.held.append(request)
         else:
             self.emit(AnswerEvent(self.script(request)))
+
+    def choose(self, question: Any, observations: Any) -> None:
+        if self.refuses_questions:
+            raise self.refuses_questions
+        self.questions.append((question, observations))
 
     def cancel(self, request_id: str, code: ErrorCode = ErrorCode.CANCELED) -> bool:
         self.canceled.append(request_id)

@@ -30,6 +30,7 @@ from gemma_node.core import Outcome
 from gemma_node.msg import Decision
 from gemma_node.msg import PendingApprovals
 from gemma_node.msg import ToolCall
+from gemma_node.msg import ToolCatalogue
 from gemma_node.msg import ToolEvent
 from gemma_node.ros import checks
 from gemma_node.ros import observations
@@ -42,7 +43,7 @@ from gemma_node.worker.client import RestartedEvent
 KITCHEN = calls(('go_to', {'place': 'kitchen'}))
 TOOLS = """
 version: 1
-defaults: {mode: approve, timeout: 30.0, cancel_timeout: 0.5, approval_timeout: 3.0}
+defaults: {mode: approve, timeout: 30.0, cancel_timeout: 0.5, approval_timeout: 30.0}
 resources: [base]
 tools:
   go_to:
@@ -64,9 +65,9 @@ tools:
 def waiting(make_world, tmp_path):
     """Return a world with a fed robot, its server up, and a way to call services."""
     path = tmp_path / 'tools.yaml'
-    path.write_text(TOOLS)
 
-    def make(**parameters):
+    def make(approval_timeout=30.0, tools=TOOLS, **parameters):
+        path.write_text(tools.replace('30.0}', f'{approval_timeout}}}'))
         world = make_world(tools_file=str(path), decision_lifetime=0.2, **parameters)
         world.server = world.serve()
         world.pending = []
@@ -135,12 +136,13 @@ def test_denied_call_ends_with_the_reason_and_the_model_is_told(waiting):
 
 
 def test_approval_that_nobody_gives_expires_and_asks_nothing_on(waiting):
-    world = waiting()
-    decision = propose(world)
+    world = waiting(approval_timeout=1.5)
+    decision = world.decide()
+    assert decision.tool_calls[0].verdict == ToolCall.VERDICT_NEEDS_APPROVAL
     event = world.terminal(decision.tool_calls[0].id)
     assert (event.state, event.error_code) == (
         ToolEvent.STATE_EXPIRED, ErrorCode.APPROVAL_EXPIRED)
-    world.spin(lambda: not world.pending[-1])
+    world.spin(lambda: world.pending and not world.pending[-1])
     assert approve(world, decision).error_code == ErrorCode.APPROVAL_EXPIRED
     world.spin_for(0.2)
     assert len(world.decisions) == 1
@@ -159,6 +161,26 @@ def test_checks_run_again_at_the_moment_of_approval_and_the_call_waits_on(waitin
     assert not world.server.goals
     assert approve(world, decision).success
     world.spin(lambda: world.server.goals)
+
+
+def test_call_that_waited_past_valid_until_is_not_sent(waiting):
+    world = waiting(tools=TOOLS.replace('mode: approve', 'mode: auto, on_busy: preempt_own')
+                    .replace('cancel_timeout: 0.5', 'cancel_timeout: 5.0'))
+    world.decide()
+    world.spin(lambda: world.server.goals)
+    asked, end = [], world.server.end
+    world.server.end = lambda handle, how: asked.append((handle, how))
+    world.worker.script = calls(('go_to', {'place': 'lab'}))
+    decision = world.decide()
+    assert decision.tool_calls[0].verdict == ToolCall.VERDICT_SENT
+    world.spin(lambda: asked)
+    world.spin_for(0.4)
+    world.worker.script = reply()
+    end(*asked[0])
+    event = world.terminal(decision.tool_calls[0].id)
+    assert (event.state, event.error_code) == (
+        ToolEvent.STATE_EXPIRED, ErrorCode.DEADLINE_EXCEEDED)
+    assert len(world.server.goals) == 1
 
 
 def test_lock_ends_what_waits(waiting):
@@ -197,6 +219,12 @@ def test_interfaces_outside_the_namespace_are_denied_by_their_full_name(waiting)
     decision = world.decide()
     assert decision.error_code == ErrorCode.NOT_ALLOWED
     assert '/other/navigate_to' in decision.error_msg
+    assert 'elsewhere' in world.worker.requests[-1][0].unavailable_tools
+    heard = []
+    world.peer.create_subscription(ToolCatalogue, 'gemma_node/tools/r1', heard.append, LATCHED)
+    world.spin(lambda: heard)
+    tool = next(each for each in heard[-1].tools if each.name == 'elsewhere')
+    assert not tool.available and 'allowed_interfaces' in tool.unavailable_reason
 
 
 def test_lost_worker_means_shadow_until_rearm_and_a_lock_forbids_it(waiting):

@@ -25,9 +25,11 @@ import pytest
 from ros_harness import calls
 from ros_harness import reply
 from ros_harness import World
+from rosbags.highlevel import AnyReader
 
 from gemma_node.cli import main
 from gemma_node.core import ErrorCode
+from gemma_node.msg import ToolEvent
 from gemma_node.policy.audit import audit_files
 from gemma_node.policy.audit import AuditLog
 from gemma_node.policy.audit import read_records
@@ -52,6 +54,8 @@ def audit_real_worker(folder, num_decisions):
                   engine={'num_threads': 1}, decoding={'max_tokens': 64}, deadline=300.0)
     try:
         world.spin(lambda: world.node.runtime._facts, timeout_s=120.0)
+        # In shadow mode nothing is sent, but what has no server is not offered to the model.
+        world.serve()
         world.feed(x=0.5)
         for first in range(0, num_decisions, 4):
             # Some side by side, as robots ask, so that the reruns meet other batches.
@@ -158,6 +162,30 @@ def test_what_was_decided_done_and_refused_is_in_the_log(make_world, tmp_path):
         ErrorCode.INVALID_REQUEST)
     kinds = [record['kind'] for file in audit_files(tmp_path) for record in read_records(file)]
     assert kinds[0] == 'start'
+
+
+def test_decisions_and_events_are_recorded_into_a_bag_that_reads(make_world, tmp_path):
+    world = make_world(audit={'folder': str(tmp_path), 'bag': True}, mode='auto')
+    server = world.serve()
+    world.feed()
+    world.worker.script = calls(('go_to', {'place': 'kitchen'}))
+    decision = world.decide()
+    world.spin(lambda: server.goals)
+    world.worker.script = reply()
+    server.end(server.goals[0])
+    world.terminal(decision.tool_calls[0].id)
+    world.node.trigger_deactivate()
+    world.node.trigger_cleanup()
+    with AnyReader([*tmp_path.glob('decisions-*')]) as reader:
+        found = [(connection.topic.rpartition('/')[2], reader.deserialize(data, kind))
+                 for connection, _, data in reader.messages()
+                 for kind in (connection.msgtype,)]
+    first = next(message for topic, message in found if topic == 'decision')
+    assert bytes(first.id.uuid) == bytes(decision.id.uuid)
+    assert first.tool_calls[0].name == 'go_to'
+    states = [message.state for topic, message in found if topic == 'tool_event']
+    assert states[:2] == [ToolEvent.STATE_SENT, ToolEvent.STATE_ACCEPTED]
+    assert states[-1] == ToolEvent.STATE_SUCCEEDED
 
 
 def test_without_a_folder_the_worker_sends_no_trace(world):

@@ -102,6 +102,9 @@ class RandomEngine:
     def forget(self, state_key):
         pass
 
+    def prepare(self, state_key, token_ids, cuts):
+        pass
+
     def run(self):
         generation = self.generations.pop()
         constraint, ids = generation.constraint, []

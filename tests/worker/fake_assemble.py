@@ -63,6 +63,9 @@ class FakeEngine:
     def cancel(self, request_id, code):
         self.canceled[request_id] = code
 
+    def close(self):
+        pass
+
     def stats(self):
         return EngineStats(lanes_busy=len(self.left), generated_tokens=self.num_steps)
 

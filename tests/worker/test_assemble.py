@@ -49,6 +49,8 @@ from gemma_node.errors import ConfigError
 from gemma_node.errors import GrammarError
 from gemma_node.errors import RequestError
 from gemma_node.quant.convert import convert
+from gemma_node.worker.questions import Question
+from gemma_node.worker.questions import QuestionType
 
 ROBOT = RobotSettings(name='r1', system_prompt='You are r1.', tools=())
 
@@ -121,6 +123,27 @@ def test_weights_that_are_not_finite_are_served_only_where_allowed_and_counted(c
         assemble(settings(copy), ignore)
     facts = assemble(settings(copy, allow_not_finite=True), ignore).facts
     assert facts.recipe.endswith(', 5 values NaN or infinite')
+
+
+def test_a_question_is_scored_from_the_robots_history_by_the_embedded_checkpoint():
+    assembly = assemble(settings(''), ignore)
+    request = Request(id='0' * 32, robot='r1', text='Go to the kitchen.', max_tokens=64)
+    assert assembly.decider.submit(request, ()) is None
+    results = []
+    while assembly.engine.has_work:
+        results += [e for e in assembly.engine.step() if isinstance(e, GenerationResult)]
+        while results:
+            assembly.decider.on_result(results.pop())
+    question = Question(id='1' * 32, robot='r1', text='Did the robot go?',
+                        type=QuestionType.YES_NO)
+    assert assembly.decider.questions.ask(question, ()) == []
+    while assembly.engine.has_work:
+        results += [e for e in assembly.engine.step() if isinstance(e, GenerationResult)]
+    verdict = assembly.decider.questions.on_result(results[0])
+    assert verdict.error_msg == ''
+    assert sum(verdict.probabilities) == pytest.approx(1.0)
+    assert 0.0 < verdict.label_mass <= 1.0
+    assert 0 < verdict.cached_tokens < verdict.prompt_tokens
 
 
 def test_prompt_digest_follows_the_system_prompt(random_checkpoint):

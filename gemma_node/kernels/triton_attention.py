@@ -1,0 +1,250 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Attention over pages: single rows cut at fixed positions, and tiles of a prompt.
+
+A decode row's keys are cut into blocks at absolute multiples of a block's length, whatever the
+context's length and whoever else is there; the parts are joined in ascending order. A prompt's
+tile goes over blocks of keys in ascending order, and a block of which a row sees nothing leaves
+that row as it was, bit for bit. Scores are not scaled; query head n reads head n // group.
+"""
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+
+from gemma_node.kernels.triton_matmul import _dot
+from gemma_node.kernels.triton_matmul import _e4m3
+from gemma_node.kernels.triton_matmul import has_assembly
+from gemma_node.kernels.triton_matmul import INTERPRETED
+from gemma_node.kernels.triton_rows import PAGE
+from gemma_node.kernels.tuning import ATTENTION_BLOCKS
+
+_TILE = 16
+_CHUNK = 128
+_JOIN = 16
+
+
+@triton.jit
+def _cached(pool, at, seen, FP8: tl.constexpr, ASM: tl.constexpr):
+    values = tl.load(pool + at, mask=seen, other=0)
+    if FP8:
+        values = _e4m3(values, ASM)
+    return values
+
+
+@triton.jit
+def _attend(
+    q, pool, table, positions, lanes, parts, stats,
+    table_stride, page_stride, slot_offset, value_offset, num_parts,
+    D: tl.constexpr, GROUP: tl.constexpr, HQ: tl.constexpr, NQ: tl.constexpr,
+    BLOCK: tl.constexpr, WINDOW: tl.constexpr, CHUNK: tl.constexpr, PAGE: tl.constexpr,
+    FP8: tl.constexpr, WIDE: tl.constexpr, ASM: tl.constexpr,
+):  # fmt: skip
+    """Do one block of keys for the queries of one row that read one head."""
+    row = tl.program_id(0)
+    kv = tl.program_id(1)
+    part = tl.program_id(2)
+    last = tl.load(positions + row)
+    base = part * BLOCK
+    if WINDOW > 0:
+        base += tl.maximum(last - WINDOW + 1, 0) // BLOCK * BLOCK
+    if base <= last:
+        position = base + tl.arange(0, BLOCK)
+        seen = position <= last
+        if WINDOW > 0:
+            seen &= position > last - WINDOW
+        lane = tl.load(lanes + row)
+        page = tl.load(table + lane * table_stride + position // PAGE, mask=seen, other=0)
+        at = page.to(tl.int64) * page_stride + slot_offset + (kv * PAGE + position % PAGE) * D
+        n = tl.arange(0, NQ)
+        heads = (row.to(tl.int64) * HQ + kv * GROUP + n) * D
+        scores = tl.zeros((BLOCK, NQ), dtype=tl.float32)
+        for chunk in tl.static_range(0, D, CHUNK):
+            d = chunk + tl.arange(0, CHUNK)
+            keys = _cached(pool, at[:, None] + d[None, :], seen[:, None], FP8, ASM)
+            asked = tl.load(q + heads[None, :] + d[:, None], mask=n[None, :] < GROUP, other=0.0)
+            scores = _dot(keys, asked, scores, WIDE)
+        scores = tl.where(seen[:, None], scores, float('-inf'))
+        top = tl.max(scores, 0)
+        weights = tl.exp(scores - top[None, :])
+        out = (row.to(tl.int64) * num_parts + part) * HQ + kv * GROUP + n
+        tl.store(stats + 2 * out, top, mask=n < GROUP)
+        tl.store(stats + 2 * out + 1, tl.sum(weights, 0), mask=n < GROUP)
+        for chunk in tl.static_range(0, D, CHUNK):
+            d = chunk + tl.arange(0, CHUNK)
+            values = _cached(pool, at[:, None] + value_offset + d[None, :], seen[:, None], FP8,
+                             ASM)
+            zero = tl.zeros((CHUNK, NQ), dtype=tl.float32)
+            joined = _dot(tl.trans(values), weights, zero, WIDE)
+            tl.store(parts + out[None, :] * D + d[:, None], joined, mask=n[None, :] < GROUP)
+
+
+@triton.jit
+def _combine(
+    parts, stats, positions, out, num_parts,
+    D: tl.constexpr, HQ: tl.constexpr, BLOCK: tl.constexpr, WINDOW: tl.constexpr,
+    JOIN: tl.constexpr,
+):  # fmt: skip
+    """Join the parts of one head of one row."""
+    row = tl.program_id(0)
+    head = tl.program_id(1)
+    last = tl.load(positions + row)
+    count = last // BLOCK + 1
+    if WINDOW > 0:
+        count -= tl.maximum(last - WINDOW + 1, 0) // BLOCK
+    inside = tl.arange(0, JOIN)
+    d = tl.arange(0, D)
+    start = row.to(tl.int64) * num_parts * HQ + head
+    top = tl.full((JOIN,), float('-inf'), tl.float32)
+    for first in range(0, count, JOIN):
+        index = first + inside
+        found = tl.load(stats + 2 * (start + index * HQ), mask=index < count,
+                        other=float('-inf'))
+        top = tl.maximum(top, found)
+    highest = tl.max(top, 0)
+    total = 0.0
+    acc = tl.zeros((D,), dtype=tl.float32)
+    for first in range(0, count, JOIN):
+        index = first + inside
+        at = start + index * HQ
+        found = tl.load(stats + 2 * at, mask=index < count, other=float('-inf'))
+        share = tl.exp(found - highest)
+        total += tl.sum(share * tl.load(stats + 2 * at + 1, mask=index < count, other=0.0), 0)
+        values = tl.load(parts + at[:, None] * D + d[None, :], mask=index[:, None] < count,
+                         other=0.0)
+        acc += tl.sum(share[:, None] * values, 0)
+    to = out + (row.to(tl.int64) * HQ + head) * D + d
+    tl.store(to, (acc / total).to(out.dtype.element_ty))
+
+
+@triton.jit
+def _attend_prompt(
+    q, pool, table, positions, lanes, count, out,
+    table_stride, page_stride, slot_offset, value_offset,
+    D: tl.constexpr, GROUP: tl.constexpr, HQ: tl.constexpr, TILE: tl.constexpr,
+    BLOCK: tl.constexpr, WINDOW: tl.constexpr, PAGE: tl.constexpr, FP8: tl.constexpr,
+    WIDE: tl.constexpr, ASM: tl.constexpr,
+):  # fmt: skip
+    """Do a tile of consecutive rows, all queries that read one head."""
+    tile = tl.program_id(0)
+    kv = tl.program_id(1)
+    lane = tl.load(lanes)
+    start = tl.load(positions)
+    end = start + tl.load(count)
+    r = tl.arange(0, TILE * GROUP)
+    row = tile * TILE + r % TILE
+    asking = start + row
+    d = tl.arange(0, D)
+    at = ((row.to(tl.int64) * HQ) + kv * GROUP + r // TILE) * D
+    asked = tl.load(q + at[:, None] + d[None, :])
+    acc = tl.zeros((TILE * GROUP, D), dtype=tl.float32)
+    top = tl.full((TILE * GROUP,), float('-inf'), tl.float32)
+    total = tl.zeros((TILE * GROUP,), dtype=tl.float32)
+    low = 0
+    if WINDOW > 0:
+        low = tl.maximum(start + tile * TILE - WINDOW + 1, 0) // BLOCK * BLOCK
+    high = tl.minimum(start + tile * TILE + TILE, end)
+    for base in range(low, high, BLOCK):
+        position = base + tl.arange(0, BLOCK)
+        page = tl.load(table + lane * table_stride + position // PAGE, mask=position < end,
+                       other=0)
+        to = page.to(tl.int64) * page_stride + slot_offset + (kv * PAGE + position % PAGE) * D
+        there = (position < end)[:, None] & (d[None, :] >= 0)
+        keys = _cached(pool, to[:, None] + d[None, :], there, FP8, ASM)
+        zero = tl.zeros((TILE * GROUP, BLOCK), dtype=tl.float32)
+        scores = _dot(asked, tl.trans(keys), zero, WIDE)
+        seen = (position[None, :] <= asking[:, None]) & (position[None, :] < end)
+        if WINDOW > 0:
+            seen &= position[None, :] > asking[:, None] - WINDOW
+        scores = tl.where(seen, scores, float('-inf'))
+        higher = tl.maximum(top, tl.max(scores, 1))
+        # Nothing seen so far: any finite number keeps what follows free of NaN.
+        safe = tl.where(higher == float('-inf'), 0.0, higher)
+        weights = tl.exp(scores - safe[:, None])
+        kept = tl.exp(top - safe)
+        total = total * kept + tl.sum(weights, 1)
+        values = _cached(pool, to[:, None] + value_offset + d[None, :], there, FP8, ASM)
+        acc = _dot(weights, values, acc * kept[:, None], WIDE)
+        top = higher
+    acc = acc / tl.where(total == 0.0, 1.0, total)[:, None]
+    tl.store(out + at[:, None] + d[None, :], acc.to(out.dtype.element_ty))
+
+
+def attend(
+    q: torch.Tensor,
+    pool: torch.Tensor,
+    table: torch.Tensor,
+    positions: torch.Tensor,
+    lanes: torch.Tensor,
+    slot: int,
+    window: int,
+    parts: torch.Tensor,
+    stats: torch.Tensor,
+    out: torch.Tensor,
+    rows: int,
+) -> None:
+    """
+    Attend with the first `rows` rows, each at a position of a lane.
+
+    :param q: bfloat16 [., num_heads, D]; pool, table as in `heads`
+    :param window: how many newest positions a row sees; 0 for all
+    :param parts: float32 [., at least attention_parts, num_heads, D], and `stats` [.., 2]: scratch
+    :param out: bfloat16 [., num_heads * D]
+    """
+    num_heads, size = q.shape[1:]
+    num_kv_heads = pool.shape[3]
+    group, block = num_heads // num_kv_heads, ATTENTION_BLOCKS[window > 0]
+    _attend[(rows, num_kv_heads, parts.shape[1])](
+        q, pool, table, positions, lanes, parts, stats,
+        table.stride(0), pool.stride(0), slot * pool.stride(1), pool.stride(2), parts.shape[1],
+        D=size, GROUP=group, HQ=num_heads, NQ=max(8, triton.next_power_of_2(group)),
+        BLOCK=block, WINDOW=window, CHUNK=min(size, _CHUNK), PAGE=PAGE,
+        FP8=pool.dtype == torch.uint8, WIDE=INTERPRETED, ASM=has_assembly(q), num_warps=4,
+    )  # fmt: skip
+    _combine[(rows, num_heads)](
+        parts, stats, positions, out, parts.shape[1],
+        D=size, HQ=num_heads, BLOCK=block, WINDOW=window, JOIN=_JOIN, num_warps=4,
+    )  # fmt: skip
+
+
+def attend_prompt(
+    q: torch.Tensor,
+    pool: torch.Tensor,
+    table: torch.Tensor,
+    positions: torch.Tensor,
+    lanes: torch.Tensor,
+    count: torch.Tensor,
+    slot: int,
+    window: int,
+    out: torch.Tensor,
+) -> None:
+    """
+    Attend with consecutive rows of one lane, the first `count` of which are real.
+
+    :param q: bfloat16 [a multiple of 16, num_heads, D]
+    :param out: bfloat16 [the same, num_heads * D]
+    """
+    rows, num_heads, size = q.shape
+    num_kv_heads = pool.shape[3]
+    group = num_heads // num_kv_heads
+    _attend_prompt[(rows // _TILE, num_kv_heads)](
+        q, pool, table, positions, lanes, count, out,
+        table.stride(0), pool.stride(0), slot * pool.stride(1), pool.stride(2),
+        D=size, GROUP=group, HQ=num_heads, TILE=_TILE, BLOCK=32 if size > 256 else 64,
+        WINDOW=window, PAGE=PAGE, FP8=pool.dtype == torch.uint8, WIDE=INTERPRETED,
+        ASM=has_assembly(q), num_warps=8, num_stages=2,
+    )  # fmt: skip

@@ -1,0 +1,356 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Products of packed matrices with 1 to 16 rows of activations, and with the rows of a prompt.
+
+`product` reads each weight once: rows of the matrix are the long side of a tensor-core tile,
+tokens its side of 8. A row of activations meets the same instructions in the same order whatever
+stands beside it; K is cut at fixed places and whoever reads the parts adds them up in order.
+`prompt_product` rounds weights to bfloat16 once and has tiles of 64 tokens, for prefill.
+"""
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+
+from gemma_node.kernels.planes import AFFINE4
+from gemma_node.kernels.planes import AFFINE8
+from gemma_node.kernels.planes import BF16
+from gemma_node.kernels.planes import FP8
+from gemma_node.kernels.planes import NVFP4
+from gemma_node.kernels.planes import Planes
+from gemma_node.kernels.tuning import Tiling
+from gemma_node.kernels.tuning import tiling_of
+
+_KIND = {AFFINE4: 0, AFFINE8: 1, NVFP4: 2, FP8: 3, BF16: 4}
+# Whether kernels run on the interpreter, which is wrong in bfloat16 and knows no assembly.
+INTERPRETED = bool(triton.knobs.runtime.interpret)
+
+# Two codes at a time, one in each half of a register.
+_CODES4_ASM = tl.constexpr(tuple(
+    f'{{.reg .b32 t; shr.u32 t, $1, {4 * each};'
+    ' lop3.b32 $0, t, 0x000f000f, 0x43004300, 0xea;}'
+    for each in range(4)
+))
+_E2M1_ASM = tl.constexpr(tuple(
+    f'{{.reg .b32 t, m, f, z; shr.u32 t, $1, {4 * each}; and.b32 m, t, 0x00070007;'
+    ' shl.b32 m, m, 6; and.b32 t, t, 0x00080008; shl.b32 t, t, 12; or.b32 m, m, t;'
+    ' mov.b32 f, 0x7e807e80; mov.b32 z, 0x80008000; fma.rn.bf16x2 $0, m, f, z;}'
+    for each in range(4)
+))
+# Bytes go to the upper halves of 16 bits, exponents 4 bits to the right, then times 2 ** 120.
+_E4M3_ASM = tl.constexpr(
+    '{.reg .b32 a, b, m, n, f, z; prmt.b32 a, $2, 0, 0x1404; prmt.b32 b, $2, 0, 0x3424;'
+    ' shr.u32 m, a, 4; shr.u32 n, b, 4; and.b32 m, m, 0x07f007f0; and.b32 n, n, 0x07f007f0;'
+    ' lop3.b32 a, a, 0x80008000, m, 0xea; lop3.b32 b, b, 0x80008000, n, 0xea;'
+    ' mov.b32 f, 0x7b807b80; mov.b32 z, 0x80008000;'
+    ' fma.rn.bf16x2 $0, a, f, z; fma.rn.bf16x2 $1, b, f, z;}'
+)
+
+
+@triton.jit
+def _gelu(x):
+    inner = 0.7978845608028654 * (x + 0.044715 * x * x * x)
+    # tanh by exp: 1 - 2 / (exp(2 y) + 1), which is exact at both ends.
+    return 0.5 * x * (2.0 - 2.0 / (tl.exp(2.0 * inner) + 1.0))
+
+
+@triton.jit
+def _codes4(words, J: tl.constexpr, ASM: tl.constexpr):
+    """Return 128 + nibble J of 16-bit words as bfloat16: 0x4300 is 128, its last bits units."""
+    if ASM:
+        codes = tl.inline_asm_elementwise(
+            _CODES4_ASM[J], '=r,r', [words], dtype=tl.bfloat16, is_pure=True, pack=2)
+    else:
+        bits = ((words >> (4 * J)) & 15) | 0x4300
+        codes = bits.to(tl.int16).to(tl.bfloat16, bitcast=True)
+    return codes
+
+
+@triton.jit
+def _e2m1(words, J: tl.constexpr, ASM: tl.constexpr):
+    """Return nibble J as an E2M1 number; a product with 2 ** 126 moves its exponent."""
+    if ASM:
+        numbers = tl.inline_asm_elementwise(
+            _E2M1_ASM[J], '=r,r', [words], dtype=tl.bfloat16, is_pure=True, pack=2)
+    else:
+        code = (words >> (4 * J)).to(tl.int32)
+        bits = ((code & 7) << 22) | ((code & 8) << 28)
+        numbers = bits.to(tl.float32, bitcast=True) * 8.507059173023462e37
+    return numbers
+
+
+@triton.jit
+def _e4m3(codes, ASM: tl.constexpr):
+    """Return e4m3 numbers: by float16, whose exponents are 8 larger, or bfloat16, 120 larger."""
+    if ASM:
+        numbers = tl.inline_asm_elementwise(
+            _E4M3_ASM, '=r,=r,r', [codes], dtype=tl.bfloat16, is_pure=True, pack=4)
+    else:
+        wide = codes.to(tl.int32)
+        bits = ((wide & 127) << 7) | ((wide & 128) << 8)
+        numbers = bits.to(tl.int16).to(tl.float16, bitcast=True).to(tl.float32) * 256.0
+    return numbers
+
+
+@triton.jit
+def _dot(a, b, acc, WIDE: tl.constexpr):
+    if WIDE:
+        return tl.dot(a.to(tl.float32), b.to(tl.float32), acc, input_precision='ieee')
+    return tl.dot(a.to(tl.bfloat16), b.to(tl.bfloat16), acc)
+
+
+@triton.jit
+def _activations(x, tokens, k, K, x_stride, EVEN: tl.constexpr):
+    """Return activations [k, tokens]."""
+    at = x + tokens.to(tl.int64)[None, :] * x_stride + k[:, None]
+    if EVEN:
+        taken = tl.load(at)
+    else:
+        taken = tl.load(at, mask=(k[:, None] < K) & (tokens[None, :] >= 0), other=0.0)
+    return taken
+
+
+@triton.jit
+def _product(
+    x, data, scales, biases, factors, out, plane,
+    K, x_stride, out_rows, out_stride, data_stride, scale_stride, half, plane_stride,
+    KIND: tl.constexpr, GROUP: tl.constexpr, BR: tl.constexpr, N: tl.constexpr,
+    STEPS: tl.constexpr, GATED: tl.constexpr, PLANED: tl.constexpr, EVEN: tl.constexpr,
+    WIDE: tl.constexpr, ASM: tl.constexpr, STAGES: tl.constexpr,
+):  # fmt: skip
+    """Do one tile of rows and one part of K, for N tokens."""
+    tile = tl.program_id(0)
+    part = tl.program_id(1)
+    inside = tl.arange(0, BR)
+    if GATED:
+        # The first half of a tile are rows of the gate, the second the same rows of up.
+        rows = tile * (BR // 2) + inside % (BR // 2) + (inside // (BR // 2)) * half
+    else:
+        rows = tile * BR + inside
+    tokens = tl.arange(0, N)
+    lanes = tl.arange(0, GROUP)
+    rows64 = rows.to(tl.int64)
+    acc = tl.zeros((BR, N), dtype=tl.float32)
+    if KIND == 0 or KIND == 2:
+        first = data + rows64[:, None] * data_stride + lanes[None, :]
+        ones = tl.full((BR, GROUP), 1.0, tl.float32)
+        for step in tl.range(0, STEPS, num_stages=STAGES):
+            block = part * STEPS + step
+            words = tl.load(first + block * GROUP)
+            for j in tl.static_range(4):
+                group = block * 4 + j
+                taken = _activations(x, tokens, group * GROUP + lanes, K, x_stride, EVEN)
+                scale = tl.load(scales + group * scale_stride + rows).to(tl.float32)
+                zero = tl.zeros((BR, N), dtype=tl.float32)
+                if KIND == 0:
+                    bias = tl.load(biases + group * scale_stride + rows).to(tl.float32)
+                    bias -= 128.0 * scale
+                    acc += _dot(_codes4(words, j, ASM), taken, zero, WIDE) * scale[:, None]
+                    acc += _dot(ones, taken, zero, WIDE) * bias[:, None]
+                else:
+                    acc += _dot(_e2m1(words, j, ASM), taken, zero, WIDE) * scale[:, None]
+    else:
+        first = data + rows64[:, None] * data_stride + lanes[None, :]
+        ones = tl.full((BR, GROUP), 1.0, tl.float32)
+        for step in tl.range(0, STEPS, num_stages=STAGES):
+            group = part * STEPS + step
+            raw = tl.load(first + group * GROUP)
+            taken = _activations(x, tokens, group * GROUP + lanes, K, x_stride, EVEN)
+            if KIND == 1:
+                zero = tl.zeros((BR, N), dtype=tl.float32)
+                scale = tl.load(scales + group * scale_stride + rows).to(tl.float32)
+                bias = tl.load(biases + group * scale_stride + rows).to(tl.float32)
+                bias += 128.0 * scale
+                acc += _dot(raw.to(tl.float32), taken, zero, WIDE) * scale[:, None]
+                acc += _dot(ones, taken, zero, WIDE) * bias[:, None]
+            elif KIND == 3:
+                acc = _dot(_e4m3(raw, ASM), taken, acc, WIDE)
+            else:
+                acc = _dot(raw, taken, acc, WIDE)
+    if KIND == 2 or KIND == 3:
+        acc *= tl.load(factors + rows)[:, None]
+    if GATED:
+        pair = tl.permute(tl.reshape(acc, (2, BR // 2, N)), (1, 2, 0))
+        gate, up = tl.split(pair)
+        fed = _gelu(gate) * up
+        kept = tile * (BR // 2) + tl.arange(0, BR // 2)
+        at = out + tokens[None, :] * out_stride + kept[:, None]
+        tl.store(at, fed.to(out.dtype.element_ty), mask=kept[:, None] < out_rows)
+    elif PLANED:
+        factor = tl.load(plane + tokens[None, :] * plane_stride + rows[:, None],
+                         mask=rows[:, None] < out_rows, other=0.0)
+        at = out + tokens[None, :] * out_stride + rows[:, None]
+        tl.store(at, (_gelu(acc) * factor).to(out.dtype.element_ty),
+                 mask=rows[:, None] < out_rows)
+    else:
+        at = out + (part * N + tokens[None, :]).to(tl.int64) * out_stride + rows[:, None]
+        tl.store(at, acc, mask=rows[:, None] < out_rows)
+
+
+@triton.jit
+def _rounded_tile(raw, scale, bias, KIND: tl.constexpr, J: tl.constexpr, ASM: tl.constexpr):
+    """Return a tile of weights, rounded to bfloat16 once by who takes it."""
+    if KIND == 0:
+        tile = _codes4(raw, J, ASM).to(tl.float32) * scale[:, None]
+        tile += (bias - 128.0 * scale)[:, None]
+    elif KIND == 1:
+        tile = (raw.to(tl.float32) + 128.0) * scale[:, None] + bias[:, None]
+    elif KIND == 2:
+        tile = _e2m1(raw, J, ASM).to(tl.float32) * scale[:, None]
+    elif KIND == 3:
+        tile = _e4m3(raw, ASM)
+    else:
+        tile = raw
+    return tile
+
+
+@triton.jit
+def _prompt_product(
+    x, data, scales, biases, factors, out,
+    K, x_stride, out_rows, out_stride, data_stride, scale_stride,
+    KIND: tl.constexpr, GROUP: tl.constexpr, BR: tl.constexpr, BM: tl.constexpr,
+    STEPS: tl.constexpr, EVEN: tl.constexpr, WIDE: tl.constexpr, ASM: tl.constexpr,
+    STAGES: tl.constexpr, SLICES: tl.constexpr,
+):  # fmt: skip
+    """Multiply a tile of rows with a tile of tokens; the K loop is the same for all tiles."""
+    # Tiles of tokens run fastest, so that a tile of weights is read while it is in the cache.
+    tokens = tl.program_id(0) * BM + tl.arange(0, BM)
+    rows = tl.program_id(1) * BR + tl.arange(0, BR)
+    lanes = tl.arange(0, GROUP)
+    first = data + rows.to(tl.int64)[:, None] * data_stride + lanes[None, :]
+    acc = tl.zeros((BR, BM), dtype=tl.float32)
+    for step in tl.range(0, STEPS, num_stages=STAGES):
+        raw = tl.load(first + step * GROUP)
+        for j in tl.static_range(SLICES):
+            group = step * SLICES + j
+            k = group * GROUP + lanes
+            taken = _activations(x, tokens, k, K, x_stride, EVEN)
+            if KIND == 0 or KIND == 1:
+                scale = tl.load(scales + group * scale_stride + rows).to(tl.float32)
+                bias = tl.load(biases + group * scale_stride + rows).to(tl.float32)
+                tile = _rounded_tile(raw, scale, bias, KIND, j, ASM)
+            elif KIND == 2:
+                scale = tl.load(scales + group * scale_stride + rows).to(tl.float32)
+                tile = _rounded_tile(raw, scale, scale, KIND, j, ASM)
+            else:
+                tile = _rounded_tile(raw, acc, acc, KIND, j, ASM)
+            acc = _dot(tile, taken, acc, WIDE)
+    if KIND == 2 or KIND == 3:
+        acc *= tl.load(factors + rows)[:, None]
+    at = out + tokens.to(tl.int64)[None, :] * out_stride + rows[:, None]
+    tl.store(at, acc.to(out.dtype.element_ty), mask=rows[:, None] < out_rows)
+
+
+def product(
+    x: torch.Tensor,
+    weight: Planes,
+    out: torch.Tensor,
+    *,
+    tiling: Tiling | None = None,
+    gated: bool = False,
+    plane: torch.Tensor | None = None,
+) -> None:
+    """
+    Multiply rows of activations with a matrix.
+
+    :param x: bfloat16 [N, columns], N 8 or 16, all of them computed
+    :param out: float32 [parts, N, rows]; with `gated` bfloat16 [N, rows / 2], the gelu of the
+        first half of the rows times the second; with `plane` bfloat16 [N, rows], the gelu times
+        `plane` [N, rows]
+    """
+    whole = gated or plane is not None
+    tiling = tiling or tiling_of(weight, gated=gated, whole=whole)
+    group = weight.group or 64
+    steps = weight.padded_columns // weight.block
+    assert steps % tiling.parts == 0
+    num_tokens = x.shape[-2]
+    empty = weight.data
+    grid = (weight.padded_rows // tiling.rows, 1 if whole else tiling.parts)
+    _product[grid](
+        x,
+        weight.data,
+        empty if weight.scales is None else weight.scales,
+        empty if weight.biases is None else weight.biases,
+        empty if weight.factors is None else weight.factors,
+        out,
+        empty if plane is None else plane,
+        weight.columns,
+        x.stride(-2),
+        out.shape[-1],
+        out.stride(-2),
+        weight.data.stride(0),
+        0 if weight.scales is None else weight.scales.stride(0),
+        weight.padded_rows // 2,
+        0 if plane is None else plane.stride(0),
+        KIND=_KIND[weight.kind],
+        GROUP=group,
+        BR=tiling.rows,
+        N=num_tokens,
+        STEPS=steps // grid[1],
+        GATED=gated,
+        PLANED=plane is not None,
+        EVEN=weight.columns == weight.padded_columns,
+        WIDE=INTERPRETED,
+        ASM=has_assembly(x),
+        STAGES=tiling.stages,
+        num_warps=tiling.warps,
+    )
+
+
+def prompt_product(
+    x: torch.Tensor, weight: Planes, out: torch.Tensor, *, tiling: Tiling | None = None
+) -> None:
+    """
+    Multiply whole tiles of 64 prompt rows with a matrix.
+
+    :param x: bfloat16 [a multiple of 64, columns]
+    :param out: [the same, rows], of any dtype
+    """
+    tiling = tiling or tiling_of(weight, gated=False, prompt=True)
+    four_bits = weight.kind in (AFFINE4, NVFP4)
+    grid = (x.shape[0] // tiling.tokens, weight.padded_rows // tiling.rows)
+    empty = weight.data
+    _prompt_product[grid](
+        x,
+        weight.data,
+        empty if weight.scales is None else weight.scales,
+        empty if weight.biases is None else weight.biases,
+        empty if weight.factors is None else weight.factors,
+        out,
+        weight.columns,
+        x.stride(0),
+        weight.rows,
+        out.stride(0),
+        weight.data.stride(0),
+        0 if weight.scales is None else weight.scales.stride(0),
+        KIND=_KIND[weight.kind],
+        GROUP=weight.group or 64,
+        BR=tiling.rows,
+        BM=tiling.tokens,
+        STEPS=weight.padded_columns // weight.block,
+        EVEN=weight.columns == weight.padded_columns,
+        WIDE=INTERPRETED,
+        ASM=has_assembly(x),
+        STAGES=tiling.stages,
+        SLICES=4 if four_bits else 1,
+        num_warps=tiling.warps,
+    )
+
+
+def has_assembly(x: torch.Tensor) -> bool:
+    """Return whether kernels may use NVIDIA's assembly."""
+    return x.device.type == 'cuda' and torch.version.cuda is not None and not INTERPRETED

@@ -1,0 +1,82 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Tilings of the matrix kernels as data: which device they were chosen on, and how.
+
+Never chosen while serving, and never by the number of SMs of the device at hand: where K is cut
+decides bits, so a table is part of a kernel's identity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gemma_node.kernels.planes import Planes
+
+# Not measured yet: starting points by arithmetic. benchmarks/gpu_kernels.py measures them.
+ORIGIN = 'calculated, not measured on any device'
+
+
+@dataclass(frozen=True, slots=True)
+class Tiling:
+    """Rows of the matrix and tokens in a tile, parts of K, warps, and stages of the pipeline."""
+
+    rows: int
+    parts: int
+    warps: int
+    stages: int
+    tokens: int = 64
+
+
+# (rows, columns) of a matrix -> rows in a tile, parts. Chosen so that about 500 small programs
+# run: 132 SMs take several each, and every part of K is whole blocks of 256 columns.
+_DECODE: dict[tuple[int, int], tuple[int, int]] = {
+    (3072, 2560): (32, 5),
+    (2048, 2560): (32, 10),
+    (6144, 2560): (32, 2),
+    (4096, 2560): (32, 5),
+    (2560, 2048): (32, 8),
+    (2560, 4096): (32, 8),
+    (2560, 10240): (32, 8),
+    (256, 2560): (16, 10),
+    (2560, 256): (16, 1),
+    (10752, 2560): (32, 2),
+}
+_MAX_PARTS = 10
+
+# Positions that one program of a decode row reads, of sliding and of full layers.
+ATTENTION_BLOCKS = {True: 64, False: 128}
+
+
+def attention_parts(num_positions: int, window: int) -> int:
+    """Return into how many parts a row's keys may be cut at most; window 0 for full layers."""
+    block = ATTENTION_BLOCKS[window > 0]
+    return (window - 2) // block + 2 if window else -(-num_positions // block)
+
+
+def tiling_of(
+    weight: Planes, *, gated: bool = False, whole: bool = False, prompt: bool = False
+) -> Tiling:
+    """Return how a matrix is tiled; a function of its shape and kind alone."""
+    if prompt:
+        rows = 128 if weight.padded_rows % 128 == 0 else 64
+        return Tiling(rows=rows, parts=1, warps=4 if rows == 64 else 8, stages=3, tokens=64)
+    if gated:
+        return Tiling(rows=32, parts=1, warps=2, stages=4)
+    rows, parts = _DECODE.get((weight.rows, weight.columns), (32, 1))
+    if whole:
+        parts = 1
+    steps = weight.padded_columns // weight.block
+    parts = next(each for each in range(min(parts, _MAX_PARTS), 0, -1) if steps % each == 0)
+    return Tiling(rows=rows, parts=parts, warps=rows // 16, stages=4)

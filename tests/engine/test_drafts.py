@@ -1,0 +1,144 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Drafts change how many passes a reply takes, and never a token of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gemma_node.core import Generation
+from gemma_node.core import GenerationResult
+from gemma_node.engine.drafts import Drafter
+from gemma_node.engine.drafts import MAX_DRAFT
+
+
+@pytest.fixture
+def runner_name() -> str:
+    """Return the runner that checks drafts in one pass."""
+    return 'native'
+
+
+def _ask(name: str, prompt: tuple[int, ...], **more: Any) -> Generation:
+    more = {'state_key': name, 'max_tokens': 60, **more}
+    return Generation(id=name, prompt_ids=prompt, **more)
+
+
+def _bits(result: GenerationResult) -> tuple[Any, ...]:
+    return (
+        result.token_ids, result.probabilities, result.masses, result.stop_id,
+        result.finish, result.forced_tokens,
+    )  # fmt: skip
+
+
+def test_what_followed_last_time_is_proposed() -> None:
+    assert Drafter([1, 2, 3, 4, 5, 6, 7, 1, 2]).propose(9) == (3, 4, 5, 6)[:MAX_DRAFT]
+    assert Drafter([1, 2, 3, 1, 2, 9, 1, 2]).propose(2) == (9, 1)
+    assert Drafter([1, 2, 3, 4]).propose(4) == ()
+    assert Drafter([1, 2, 1, 2]).propose(0) == ()
+    assert Drafter([5, 5, 5]).propose(4) == (5,)
+    assert Drafter([5]).propose(4) == ()
+
+
+def test_a_drafter_that_is_wrong_rests_and_tries_again() -> None:
+    ids = [1, 2, 3, 1, 2]
+    drafter = Drafter(ids)
+    for _ in range(2):
+        assert drafter.propose(4)
+        drafter.learn(accepted=0)
+    assert drafter.propose(4) == ()
+    ids += [3, 1, 2] * 4
+    assert drafter.propose(4)
+
+
+@pytest.mark.parametrize('temperature', [0.0, 0.7])
+def test_drafted_equals_undrafted(
+    make_driver: Callable[..., Any], tokens: tuple[int, ...], temperature: float
+) -> None:
+    accepted = 0
+    for seed in range(12):
+        prompt = tokens[seed : seed + 30] * 3
+        more = {'temperature': temperature, 'seed': seed}
+        driver = make_driver()
+        (drafted,) = driver.run(_ask('g', prompt, **more))
+        (plain,) = make_driver().run(_ask('g', prompt, draft=False, **more))
+        assert _bits(drafted) == _bits(plain)
+        assert plain.drafted_tokens == 0
+        accepted += drafted.drafted_tokens
+        stats = driver.engine.stats()
+        assert stats.drafts_accepted <= stats.drafted_tokens
+    assert accepted > 0
+
+
+def test_drafts_go_on_through_a_grammar_and_its_forced_tokens(
+    make_driver: Callable[..., Any], tokens: tuple[int, ...], allowed_tokens: Any
+) -> None:
+    rng = np.random.default_rng(8)
+    accepted = 0
+    for seed in range(12):
+        steps: list[Iterable[int]] = []
+        for _ in range(8):
+            steps += [[int(rng.integers(2, 200))], [3], rng.integers(2, 200, 6).tolist(), [9]]
+        prompt = tokens[seed : seed + 40]
+        results = []
+        for draft in (True, False):
+            constraint = allowed_tokens(steps, stop_id=1)
+            asked = _ask('g', prompt, constraint=constraint, stop_ids=(1,), draft=draft)
+            (result,) = make_driver().run(asked)
+            results.append(result)
+            assert result.stop_id == 1
+            assert constraint.is_complete()
+        assert _bits(results[0]) == _bits(results[1])
+        assert results[1].forced_tokens == 24
+        accepted += results[0].drafted_tokens
+    assert accepted >= 0
+
+
+def test_drafts_are_off_while_many_lanes_decode(
+    make_driver: Callable[..., Any], tokens: tuple[int, ...]
+) -> None:
+    driver = make_driver(lanes=8)
+    prompt = tokens[:10] * 6
+    asked = [_ask(f'g{n}', prompt, max_tokens=20) for n in range(8)]
+    for generation in asked:
+        driver.engine.submit(generation)
+    while any(each.phase < 2 for each in driver.engine._scheduler):
+        driver.step()
+    before = driver.engine.stats().drafted_tokens
+    driver.step(3)
+    assert driver.engine.stats().drafted_tokens == before
+
+
+def test_a_forced_run_takes_one_pass(
+    make_driver: Callable[..., Any], tokens: tuple[int, ...], allowed_tokens: Any
+) -> None:
+    driver = make_driver()
+    runner, passes = driver.engine._runner, []
+    forward = runner.forward
+
+    def counted(batch: Any) -> Any:
+        passes.append(sum(len(rows.token_ids) for rows in batch))
+        return forward(batch)
+
+    runner.forward = counted
+    steps = [[5, 6], *([[token] for token in range(20, 40)]), [7, 8]]
+    asked = _ask('g', tokens[:40], constraint=allowed_tokens(steps, stop_id=1), stop_ids=(1,))
+    (result,) = driver.run(asked)
+    assert result.forced_tokens == 20
+    assert passes == [40, 21]
