@@ -100,4 +100,4 @@ def test_the_recorded_rehearsal_has_the_bytes_and_equalities_of_e4b() -> None:
         report = steps['against mx.quantize']['folders'][recipe]
         assert report['quantised'] == report['equal'] == quantised
         assert report['plain'] == report['plain_equal'] == 665 - quantised
-    assert steps['killed and resumed mlx-4bit']['same_bytes_as_first']
+    assert len(steps['decode mlx-4bit']['printed']['token_ids']) == 16
