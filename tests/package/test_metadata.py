@@ -46,12 +46,16 @@ def requirements(distribution: Distribution) -> list[Requirement]:
 
 
 def hand_written_files() -> list[Path]:
-    """Return every file of the package that no build made."""
+    """
+    Return every file of the package that no build made and that an installation needs.
+
+    C++ is compiled: what is installed of it is the library.
+    """
     return [
         path
         for path in PACKAGE.rglob('*')
         if path.is_file()
-        and path.suffix not in ('.so', '.pyc')
+        and path.suffix not in ('.so', '.pyc', '.cpp', '.h')
         and path.relative_to(PACKAGE).parts[0] not in GENERATED
     ]
 
