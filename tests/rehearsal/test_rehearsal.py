@@ -39,7 +39,7 @@ from gemma_node.quant.convert import convert  # noqa: E402
 from tests.fixtures.live import run_oracle  # noqa: E402, F401
 
 RECIPES = rehearsal.RECIPES
-RESULT = ROOT / 'benchmarks' / 'results' / 'rehearsal_e4b.json'
+RESULTS = ROOT / 'benchmarks' / 'results'
 
 
 @pytest.fixture(scope='module')
@@ -92,7 +92,7 @@ def test_all_steps_run_and_leave_only_the_report(source: Path, tmp_path: Path) -
 
 
 def test_the_recorded_rehearsal_has_the_bytes_and_equalities_of_e4b() -> None:
-    steps = json.loads(RESULT.read_text())['steps']
+    steps = json.loads((RESULTS / 'rehearsal_e4b.json').read_text())['steps']
     for recipe, quantised in zip(RECIPES, (345, 261, 261), strict=True):
         step = steps[f'convert {recipe}']
         assert step['tensor_bytes'] == rehearsal.E4B_BYTES[recipe]
@@ -101,3 +101,7 @@ def test_the_recorded_rehearsal_has_the_bytes_and_equalities_of_e4b() -> None:
         assert report['quantised'] == report['equal'] == quantised
         assert report['plain'] == report['plain_equal'] == 665 - quantised
     assert len(steps['decode mlx-4bit']['printed']['token_ids']) == 16
+    steps = json.loads((RESULTS / 'rehearsal_e4b_again.json').read_text())['steps']
+    again = steps['killed and resumed mlx-4bit']
+    assert 0 < again['resumed_units'] < again['of_units'] == 665
+    assert again['same_bytes_as_first'] and again['partial_folder_is_refused']
