@@ -77,7 +77,8 @@ class Run:
         self.curve: list[dict[str, Any]] = []
         supply = Supply(
             plan.data_seed, plan.rows, plan.length, arguments.first_chunk + group.rank,
-            group.size, plan.held_out if self.is_first else 0, assets_of(arguments.config))
+            group.size, plan.held_out if self.is_first else 0, assets_of(arguments.config),
+            plan.helping)
         self.feed = Feed(supply, workers=arguments.workers, repeats=plan.repeats,
                          seed=plan.seed * 1000 + group.rank)
         self.device = self._join()
@@ -127,9 +128,10 @@ class Run:
             self.trainer.save(Path(arguments.state), step + 1)
         self._evaluate(step)
         self._write_record(step)
-        saved = torch.compiler.save_cache_artifacts() if self.device != 'cpu' else None
-        if arguments.compile_cache and saved is not None:
-            Path(arguments.compile_cache).write_bytes(lzma.compress(saved[0], preset=1))
+        if arguments.compile_cache and not Path(arguments.compile_cache).exists():
+            saved = torch.compiler.save_cache_artifacts()
+            if saved is not None:
+                Path(arguments.compile_cache).write_bytes(lzma.compress(saved[0], preset=1))
 
     def _join(self) -> str:
         """Join the other processes; returns this one's device."""

@@ -51,7 +51,7 @@ class Plan:
     """
     All that decides a training run.
 
-    `rows` are of one process. The rate is held for the share `hold`, then falls in a line to
+    `rows` are of one process; `helping` is which mixture of data. The rate is held for the share `hold`, then falls in a line to
     `floor`; from the share `qat_from` on, the model computes with its weights as stored.
     """
 
@@ -60,6 +60,7 @@ class Plan:
     length: int = 4096
     seed: int = 1
     data_seed: int = 1
+    helping: int = 1
     repeats: int = 2
     lr: float = 3e-3
     matrix_lr: float = 4e-3
