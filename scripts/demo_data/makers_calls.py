@@ -55,6 +55,14 @@ def command(m: CaseMaker) -> Case | None:
     return Case('twin' if wish.tool.side else 'command', text, call(wish.call))
 
 
+def by_name(m: CaseMaker) -> Case | None:
+    """A tool is asked for by its name."""
+    if not m.book.tools:
+        return None
+    wish = make_wish(m.rng, m.rng.choice(m.book.tools), named=True)
+    return None if wish is None else Case('by_name', m.say(wish.said, noise=0.5), call(wish.call))
+
+
 def twin(m: CaseMaker) -> Case | None:
     """A sentence for one of two tools that only their descriptions tell apart."""
     tools = [t for t in m.book.tools if t.side is not None]
