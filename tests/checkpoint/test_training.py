@@ -61,7 +61,8 @@ def small_config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-ARGUMENTS = ['--rows', '1', '--length', '1280', '--warmup', '2', '--log-every', '1']
+ARGUMENTS = ['--rows', '1', '--length', '1280', '--warmup', '1', '--log-every', '1',
+             '--lr', '0.02', '--repeats', '3']
 
 
 def run_training(folder: Path, config: Path, *more: str) -> dict:
@@ -72,11 +73,11 @@ def run_training(folder: Path, config: Path, *more: str) -> dict:
 
 def test_loss_falls_and_a_stopped_run_goes_on(small_config: Path, tmp_path: Path) -> None:
     state = str(tmp_path / 'state')
-    report = run_training(tmp_path, small_config, '--steps', '5', '--state', state)
+    report = run_training(tmp_path, small_config, '--steps', '6', '--state', state)
     losses = [point['loss'] for point in report['curve'] if 'loss' in point]
     assert losses[-1] < losses[0] - 0.8
-    report = run_training(tmp_path, small_config, '--steps', '6', '--state', state)
-    assert report['resumed_at'] == 5
+    report = run_training(tmp_path, small_config, '--steps', '7', '--state', state)
+    assert report['resumed_at'] == 6
     assert report['curve'][0]['loss'] < losses[0] - 0.8
 
 
