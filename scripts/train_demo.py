@@ -283,7 +283,7 @@ def main(words: Sequence[str] | None = None) -> None:
     run.add_argument('--config', default=str(packing.ASSETS), help='folder of config.json')
     run.add_argument('--out', required=True)
     run.add_argument('--state', default='', help='folder of the checkpoint to resume from')
-    run.add_argument('--start', default='', help='folder of weights, or of a checkpoint, to start from')
+    run.add_argument('--start', default='', help='weights or checkpoint to start from')
     run.add_argument('--workers', type=int, default=0, help='that make data, of each process')
     run.add_argument('--first-chunk', type=int, default=0)
     run.add_argument('--log-every', type=int, default=25)
