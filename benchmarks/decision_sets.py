@@ -18,6 +18,9 @@ Score a checkpoint on the decision sets in every variant, beside the word-overla
 
     benchmarks/decision_sets.py --out benchmarks/results/decision_sets.json [--jobs N]
     benchmarks/decision_sets.py --out FILE --checkpoint FOLDER --sets frozen --variants constrained
+
+A file that is there is added to where it is of the same set and checkpoint, so that the variants
+can be measured one after the other.
 """
 
 from __future__ import annotations
@@ -37,6 +40,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / 'benchmarks' / 'decisions')]
 
 import baseline  # noqa: E402
+from gemma_node.assemble import checkpoint_digest  # noqa: E402
+from gemma_node.assemble import checkpoint_folder  # noqa: E402
 from gemma_node.evaluation.asking import Options  # noqa: E402
 from gemma_node.evaluation.cases import Case  # noqa: E402
 from gemma_node.evaluation.reading import read_cases  # noqa: E402
@@ -73,7 +78,6 @@ def run_variant(
     return {
         **summarise(scored),
         'wrong': [each.case.id for each in scored if not each.verdict.is_exact],
-        'checkpoint_digest': facts.checkpoint_digest,
         'recipe': facts.recipe,
         'parameters': facts.num_parameters,
         'device': facts.device,
@@ -91,25 +95,37 @@ def main() -> None:
     parser.add_argument('--device', default='cpu')
     parser.add_argument('--jobs', type=int, default=1)
     parser.add_argument('--sets', nargs='+', choices=SETS, default=list(SETS))
-    parser.add_argument('--variants', nargs='*', choices=VARIANTS, default=list(VARIANTS))
+    parser.add_argument('--variants', nargs='*', default=list(VARIANTS),
+                        help=f'of {", ".join(VARIANTS)}; none: the baseline alone')
     arguments = parser.parse_args()
+    if unknown := set(arguments.variants) - set(VARIANTS):
+        parser.error(f'no variant is called {", ".join(sorted(unknown))}')
     options = {'model_path': arguments.checkpoint, 'device': arguments.device}
-    report: dict[str, Any] = {
-        'command': ' '.join(['benchmarks/decision_sets.py', *sys.argv[1:]]),
-        'python': platform.python_version(),
-        'checkpoint': Path(arguments.checkpoint).name or 'embedded',
-        'sets': {},
-    }
+    digest = checkpoint_digest(checkpoint_folder(arguments.checkpoint))
+    report = begun(arguments.out, digest)
+    report['python'] = platform.python_version()
     for name in arguments.sets:
         cases = read_cases(SETS[name])
-        report['sets'][name] = {
-            'digest': hashlib.sha256(SETS[name].read_bytes()).hexdigest(),
-            'baseline': baseline.run(SETS[name]),
-            **{each: run_variant(each, cases, options, arguments.jobs)
-               for each in arguments.variants},
-        }
-        # What is measured is kept, also when a later variant is ended by a time limit.
-        arguments.out.write_text(json.dumps(report, indent=1) + '\n', encoding='utf-8')
+        set_digest = hashlib.sha256(SETS[name].read_bytes()).hexdigest()
+        before = report['sets'].get(name, {})
+        kept = before if before.get('digest') == set_digest else {}
+        found = report['sets'][name] = {
+            **kept, 'digest': set_digest, 'baseline': baseline.run(SETS[name])}
+        for each in [None, *arguments.variants]:
+            if each is not None:
+                found[each] = run_variant(each, cases, options, arguments.jobs)
+            # What is measured is kept, also when a later variant is ended by a time limit.
+            arguments.out.write_text(json.dumps(report, indent=1) + '\n', encoding='utf-8')
+
+
+def begun(out: Path, digest: str) -> dict[str, Any]:
+    """Return the report that is there for this checkpoint, or an empty one."""
+    if out.is_file():
+        report: dict[str, Any] = json.loads(out.read_bytes())
+        if report.get('checkpoint_digest') == digest:
+            return report
+    return {'command': 'benchmarks/decision_sets.py --out FILE', 'checkpoint_digest': digest,
+            'sets': {}}
 
 
 if __name__ == '__main__':

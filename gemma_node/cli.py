@@ -39,6 +39,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from gemma_node.cli_audit import add_audit
+from gemma_node.cli_bench import add_bench
 from gemma_node.cli_eval import add_eval
 from gemma_node.cli_inspect import add_inspect
 from gemma_node.cli_inspect import EMBEDDED_CHECKPOINT
@@ -132,6 +133,7 @@ def _parser() -> argparse.ArgumentParser:
     add_inspect(verbs)
     _add_convert(verbs)
     add_receipts(verbs)
+    add_bench(verbs)
     _add_replay(verbs)
     _add_ask(verbs)
     add_schema(verbs)

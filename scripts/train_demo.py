@@ -53,7 +53,9 @@ from demo_data.trainer import Plan  # noqa: E402
 from demo_data.trainer import Trainer  # noqa: E402
 from gemma_node.model.config import ModelConfig  # noqa: E402
 from gemma_node.model.gemma4 import Gemma4  # noqa: E402
+from gemma_node.model.weights import load_model  # noqa: E402
 from gemma_node.quant.convert import convert  # noqa: E402
+from gemma_node.quant.packed import dense  # noqa: E402
 
 LOG = logging.getLogger('train_demo')
 _COPIED = ('tokenizer.json', 'tokenizer_config.json', 'generation_config.json',
@@ -77,7 +79,8 @@ class Run:
         self.curve: list[dict[str, Any]] = []
         supply = Supply(
             plan.data_seed, plan.rows, plan.length, arguments.first_chunk + group.rank,
-            group.size, plan.held_out if self.is_first else 0, assets_of(arguments.config))
+            group.size, plan.held_out if self.is_first else 0, assets_of(arguments.config),
+            plan.helping)
         self.feed = Feed(supply, workers=arguments.workers, repeats=plan.repeats,
                          seed=plan.seed * 1000 + group.rank)
         self.device = self._join()
@@ -127,9 +130,10 @@ class Run:
             self.trainer.save(Path(arguments.state), step + 1)
         self._evaluate(step)
         self._write_record(step)
-        saved = torch.compiler.save_cache_artifacts() if self.device != 'cpu' else None
-        if arguments.compile_cache and saved is not None:
-            Path(arguments.compile_cache).write_bytes(lzma.compress(saved[0], preset=1))
+        if arguments.compile_cache and not Path(arguments.compile_cache).exists():
+            saved = torch.compiler.save_cache_artifacts()
+            if saved is not None:
+                Path(arguments.compile_cache).write_bytes(lzma.compress(saved[0], preset=1))
 
     def _join(self) -> str:
         """Join the other processes; returns this one's device."""
@@ -197,12 +201,18 @@ def save_shards(model: Gemma4, folder: Path, nbytes: int = 15_000_000) -> None:
 
 
 def load_shards(model: Gemma4, folder: Path) -> None:
-    """Read what `save_shards` wrote."""
+    """Read what `save_shards` wrote, or the weights of a checkpoint folder, packed or not."""
     from safetensors.torch import load_file
 
     weights: dict[str, torch.Tensor] = {}
     for file in sorted(folder.glob('weights-*.safetensors')):
         weights |= load_file(str(file))
+    if not weights:
+        held = load_model(folder)
+        for name in model.state_dict():
+            module = held.get_submodule(name.rpartition('.')[0])
+            weights[name] = (dense(module.packed, torch.float32) if hasattr(module, 'packed')
+                             else held.get_parameter(name).detach())
     model.load_state_dict(weights)
 
 
@@ -273,7 +283,7 @@ def main(words: Sequence[str] | None = None) -> None:
     run.add_argument('--config', default=str(packing.ASSETS), help='folder of config.json')
     run.add_argument('--out', required=True)
     run.add_argument('--state', default='', help='folder of the checkpoint to resume from')
-    run.add_argument('--start', default='', help='folder of weights to start from')
+    run.add_argument('--start', default='', help='weights or checkpoint to start from')
     run.add_argument('--workers', type=int, default=0, help='that make data, of each process')
     run.add_argument('--first-chunk', type=int, default=0)
     run.add_argument('--log-every', type=int, default=25)

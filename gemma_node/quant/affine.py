@@ -137,14 +137,34 @@ def quantize(
     `cpu` equals `mx.quantize` on MLX's CPU backend byte for byte: ties to even, the group's own
     extremes. `metal` follows the Metal kernel: ties away from zero, extremes start at 0.
     """
+    codes, scale, bias = _encode(weight, bits, group_size, rounding)
+    return AffineTensors(
+        words=pack(codes.to(torch.uint8).reshape(weight.shape), bits),
+        scales=scale.squeeze(-1).to(weight.dtype),
+        biases=bias.squeeze(-1).to(weight.dtype),
+        bits=bits,
+        group_size=group_size,
+    )
+
+
+def round_trip(weight: Tensor, *, bits: int, group_size: int) -> Tensor:
+    """Return, in float32, what `dequantize` gives of `quantize`, without packing anything."""
+    codes, scale, bias = _encode(weight, bits, group_size, 'cpu')
+    values = codes.mul_(scale.to(weight.dtype)).add_(bias.to(weight.dtype))
+    return values.reshape(weight.shape)
+
+
+def _encode(
+    weight: Tensor, bits: int, group_size: int, rounding: Rounding
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return float32 codes [rows, groups, size], and scale and bias [rows, groups, 1]."""
     _check(weight, bits, group_size)
     levels = float(2**bits - 1)
     groups = weight.reshape(weight.shape[0], -1, group_size).float()
     high, low = groups.amax(-1, keepdim=True), groups.amin(-1, keepdim=True)
     if rounding == 'metal':
         high, low = high.clamp(min=0.0), low.clamp(max=0.0)
-    minimum = torch.tensor(_MIN_SCALE, dtype=torch.float32, device=weight.device)
-    scale = torch.maximum((high - low) / levels, minimum)
+    scale = ((high - low) / levels).clamp(min=_MIN_SCALE)
     is_low_edge = low.abs() > high.abs()
     scale = torch.where(is_low_edge, scale, -scale)
     edge = torch.where(is_low_edge, low, high)
@@ -154,14 +174,7 @@ def quantize(
     bias = torch.where(has_steps, edge, 0.0)
     # In place, since fresh memory costs more here than arithmetic.
     steps = _round((groups - bias).div_(scale), rounding)
-    codes = steps.clamp_(0.0, levels).to(torch.uint8)
-    return AffineTensors(
-        words=pack(codes.reshape(weight.shape), bits),
-        scales=scale.squeeze(-1).to(weight.dtype),
-        biases=bias.squeeze(-1).to(weight.dtype),
-        bits=bits,
-        group_size=group_size,
-    )
+    return steps.clamp_(0.0, levels), scale, bias
 
 
 def dequantize(tensors: AffineTensors, dtype: torch.dtype | None = None) -> Tensor:

@@ -118,8 +118,9 @@ Maker = Callable[['CaseMaker'], 'Case | None']
 class CaseMaker:
     """Draws cases for one catalogue."""
 
-    def __init__(self, rng: random.Random, book: Book, robot: str) -> None:
+    def __init__(self, rng: random.Random, book: Book, robot: str, *, second: bool = False) -> None:
         self.rng = rng
+        self.second = second
         self.book = book
         self.robot = robot
         self.names = book.names
@@ -160,6 +161,8 @@ class CaseMaker:
 
     def state(self, *, trouble: float = 0.1, faults: float = 0.05, breaks: float = 0.12, most: int = 99) -> State:
         """Draw a state; it has what the stated rules need."""
+        if self.second:
+            most = min(most, self.rng.choice((1, 2, 2, 3, 3, 4, 5, 99)))
         is_demo = self.book.is_demo and self.rng.random() < 0.7
         state = StateMaker(self.rng, is_demo=is_demo, trouble=trouble, faults=faults, tools=self.names).draw(most)
         for rule in self.book.rules:

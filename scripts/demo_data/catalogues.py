@@ -275,6 +275,8 @@ def _tool(rng: random.Random, skill: Skill, style: _NameStyle, *, strange: float
         schema, number, choices = _argument(rng, arg, strange, spaces)
         names = _fitting(arg, number)
         key = names[0] if rng.random() > strange else rng.choice(names)
+        if rng.random() < strange * 0.1:
+            key = rare.syllables(rng)
         if key in home or key == nest:
             key = f'{arg.key}_{len(home)}'
         slot = Slot((nest, key) if is_inner else (key,), number, choices)

@@ -60,6 +60,11 @@ STOP = (
 )
 
 CHAT = (
+    '![the|my] {object} is [broken|lost|new|heavy|wet|dirty|very old|from {person}|not mine|a present]', '!{place} [is|looks|was] [crowded|quiet|very warm|empty|nicely decorated|full of people|freshly painted] today',
+    '!{person} [has left|is on holiday|called in sick|is in a meeting|just arrived|is late again|had an accident|works in {place} now]', '!there [is|was] a [noise|smell|meeting|party|queue|delay] [in|at] {place}',
+    '!I [left|forgot|found|saw|bought|lost] {object} [in|at] {place}[ yesterday| this morning| last week|]', '!{person} [bought|broke|lost|painted|cleaned|sold] {object}', '!the [bus|train|delivery|lunch|visitor] [is|was] late',
+    '!it [rained|snowed|was hot] all [day|night|week]', '!somebody [took|moved|hid] {object}', '!the [lift|printer|heating|door of {place}] [is out of order|works again|makes noise]', '!we [have|had] {n} [guests|boxes|orders|visitors] [today|yesterday]',
+    '!{object} [belongs to|is for] {person}', '!my [back|head|foot] hurts', '!{person} told me about {place}', '!the [shift|meeting|tour] [ends|ended|starts] at {n} o\'clock', '!that {object} [is|was] {odd}',
     '!{person}, can you pass me {object}?', '!hey {person}, have you seen {object}?', '!{person}, dinner is ready', '!I told {person} to bring {object}', '!{person}, please come to {place}',
     '!{person} will do it', '!I am talking to {person}, not to you', '!no, {person}, not like that', '!{person}, thank you for {object}', '!I like {object}', '!this is {object}', '!here comes {person}',
     '!it is {n} o\'clock', '!good morning[ everybody|]', '!hello[ there|]', '!hi', '!good evening', '!how do you do', '!nice to meet you', '!bye', '!goodbye', '!I am back', '!my name is {person}',
@@ -72,6 +77,14 @@ CHAT = (
     '!nothing to do [for you|now|right now]', '!I only wanted to [see|test] you', '!we are done[ for today|]', '!I will do it myself',
     '!later, not now', '!fine by me', '!no [further|more|other] [orders|commands|requests|tasks][ for now|]', '!you need not do anything', '![fine|perfect|super|right], thank you[ robot|]', '!that suits me', '!you did [that|it|this] [very |really |so |]well', '!that will be all', '!good, that [will be|is] all', '!never mind what I said', '!thanks a [lot|million|bunch]', '!many thanks', '!what a good robot', '!I like you',
     '!that was [great|good|perfect|nice|fast|helpful]', '!you are [great|nice|a good robot|the best|very helpful]', '!nothing[ else| more|]', '!no more [tasks|work|questions]', '!I am [happy|satisfied|fine|done|leaving]', '!see you [later|tomorrow]', '!good night, robot', '!cheers', '!sounds good', '!alright then', '!no thanks', '!not now', '!never mind that', '!we do not need you[ right now| now|]', '!it was nothing', '!keep [going|up the good work]', '!take a break', 'do not do anything', 'relax',
+)
+
+# What is said to, or of, somebody who is not the robot.
+TO_SOMEBODY = (
+    '{person}, {a}', '{person}, please {a}', '{person}, [can|could|would|will] you {a}?', 'hey {person}, [can you |]{a}', '[can|could] you {a}, {person}?', '{person}, I need you to {a}',
+    '{person}, when you have time, {a}', '{person} is going to {a}', '{person} will {a}', 'I [asked|told] {person} to {a}', '{person} [should|has to|must] {a}, not you', 'I will {a} myself',
+    "I'll {a} on my own", '{person} wants to {a}', '{person} and I are about to {a}', 'it is the job of {person} to {a}', 'yesterday I had to {a}', 'I used to {a} every day',
+    '{person} likes to {a}', 'we could not {a} yesterday', 'ask {person} whether he will {a}? no, I do that', '{person} promised to {a}',
 )
 
 UNCLEAR = {

@@ -28,16 +28,25 @@ from demo_data.cases import Maker
 from demo_data.catalogues import Book
 
 FAMILIES: tuple[tuple[float, Maker], ...] = (
-    (20, calls.command), (2, calls.twin), (11, calls.converted), (7.5, calls.first_step), (6.5, calls.several), (5.5, calls.correction), (2.5, calls.instead), (6, calls.condition),
-    (2, calls.relative), (1, calls.approach), (1.5, calls.seen), (2.5, calls.bring), (2, calls.quoted),
-    (2.5, refusals.stop), (2.5, refusals.chat), (1.7, refusals.forbidden), (2.6, refusals.unclear), (4.5, refusals.unknown_choice), (5.5, refusals.unavailable),
+    (20, calls.command), (4, calls.by_name), (2, calls.twin), (11, calls.converted), (7.5, calls.first_step), (6.5, calls.several), (5.5, calls.correction), (2.5, calls.instead), (6, calls.condition),
+    (2, calls.relative), (1, calls.approach), (1.2, calls.approach_unseen), (1.5, calls.seen), (2.5, calls.bring), (2, calls.quoted),
+    (2.5, refusals.stop), (2.5, refusals.chat), (1.5, refusals.to_somebody), (1.7, refusals.forbidden), (2.6, refusals.unclear), (4.5, refusals.unknown_choice), (5.5, refusals.unavailable),
     (3.5, refusals.out_of_range), (4, refusals.overweight), (4, refusals.limited), (4, refusals.demanded),
     (6, states.decide), (2.5, states.decide_elsewhere), (10, states.question), (1.3, states.unanswerable), (0.7, states.reading_aloud),
     (7, turns.follow_up), (0.8, turns.late_result), (2.5, turns.after_several), (3, turns.after_failure), (2, turns.again), (2.2, turns.changed_mind), (1.2, turns.changed_number),
 )
+# How much more of a kind a second helping has: of what the first left weak, and less of what it taught.
+HELPING: dict[Maker, float] = {
+    calls.by_name: 1.5, calls.condition: 2.5, calls.converted: 1.2, calls.several: 1.5, calls.first_step: 0.7, calls.correction: 0.7, calls.instead: 0.6, calls.quoted: 0.6,
+    calls.approach: 1.5, calls.approach_unseen: 2, calls.seen: 0.3, calls.bring: 0.5,
+    refusals.stop: 0.4, refusals.chat: 2, refusals.to_somebody: 2, refusals.forbidden: 0.6, refusals.unclear: 2, refusals.unknown_choice: 2, refusals.unavailable: 1.3,
+    refusals.out_of_range: 2.5, refusals.overweight: 1.5, refusals.limited: 1.8, refusals.demanded: 1.2,
+    states.decide: 0.8, states.decide_elsewhere: 0.3, states.question: 0.4, states.unanswerable: 0.3, states.reading_aloud: 0.6,
+    turns.follow_up: 0.5, turns.late_result: 0.5, turns.after_several: 0.8, turns.after_failure: 0.4, turns.again: 0.3, turns.changed_mind: 0.4, turns.changed_number: 0.6,
+}
 
 
-def families(book: Book) -> tuple[tuple[float, Maker], ...]:
+def families(book: Book, *, second: bool = False) -> tuple[tuple[float, Maker], ...]:
     """Weigh the kinds for a catalogue: what only some catalogues allow comes often there."""
     rules = {rule.kind for rule in book.rules}
     more: dict[Maker, float] = {}
@@ -53,12 +62,12 @@ def families(book: Book) -> tuple[tuple[float, Maker], ...]:
         more[refusals.demanded] = 22
     if rules & {'order', 'ignore'}:
         more[states.decide] = 18
-    return tuple((more.get(make, weight), make) for weight, make in FAMILIES)
+    return tuple((more.get(make, weight) * (HELPING.get(make, 1.0) if second else 1.0), make) for weight, make in FAMILIES)
 
 
 def draw_case(maker: CaseMaker) -> Case:
     """Draw a case of any kind, at times after other turns."""
-    case = maker.draw(families(maker.book))
-    if not case.is_bound and maker.rng.random() < 0.3:
+    case = maker.draw(families(maker.book, second=maker.second))
+    if not case.is_bound and maker.rng.random() < (0.15 if maker.second else 0.3):
         turns.with_history(maker, case, maker.rng)
     return case

@@ -42,8 +42,11 @@ _NAME = re.compile(r'"name": "([A-Za-z0-9_.-]+)"')
 class FastTemplate(ChatTemplate):
     """A chat template that remembers what it rendered, whatever the called tools' names."""
 
-    def __init__(self, source: str, special_tokens: dict[str, str] | None = None) -> None:
-        super().__init__(source, special_tokens)
+    def __init__(
+        self, source: str, special_tokens: dict[str, str] | None = None, *,
+        thinking: bool = False,
+    ) -> None:
+        super().__init__(source, special_tokens, thinking=thinking)
         self._remembered = lru_cache(_MAX_RENDERED)(self._render)
 
     def render(

@@ -56,18 +56,19 @@ class Supply:
     stride: int = 1
     held_out: int = 0
     assets: Path = packing.ASSETS
+    helping: int = 1
 
 
-Job = tuple[Path, int, int, int, int]
+Job = tuple[Path, int, int, int, int, int]
 
 
 def make_chunk(job: Job) -> packing.Rows:
     """Make one batch of rows; runs in a worker process."""
-    assets, seed, chunk, rows, length = job
+    assets, seed, chunk, rows, length, helping = job
     if not _WRITER:
         _WRITER.append(packing.load_writer(assets))
     made, used = packing.draw_rows(
-        _WRITER[0], seed, chunk * PACKS_PER_CHUNK, rows, length)
+        _WRITER[0], seed, chunk * PACKS_PER_CHUNK, rows, length, helping=helping)
     if used > (chunk + 1) * PACKS_PER_CHUNK:
         raise ValueError('a chunk used more packs than it may; make PACKS_PER_CHUNK larger')
     return made
@@ -88,7 +89,7 @@ class Feed:
         self._pool: deque[packing.Rows] = deque(maxlen=POOL_SIZE)
         self.num_fresh = 0
         self._workers: Pool | None = None
-        held_out = [(supply.assets, HELD_OUT_SEED, i, supply.rows, supply.length)
+        held_out = [(supply.assets, HELD_OUT_SEED, i, supply.rows, supply.length, 1)
                     for i in range(supply.held_out)]
         jobs = _jobs(supply)
         if workers:
@@ -135,5 +136,6 @@ class Feed:
 def _jobs(supply: Supply) -> Iterator[Job]:
     chunk = supply.first
     while True:
-        yield supply.assets, supply.seed, chunk, supply.rows, supply.length
+        yield (supply.assets, supply.seed, chunk, supply.rows, supply.length,
+               supply.helping)
         chunk += supply.stride

@@ -55,6 +55,14 @@ def command(m: CaseMaker) -> Case | None:
     return Case('twin' if wish.tool.side else 'command', text, call(wish.call))
 
 
+def by_name(m: CaseMaker) -> Case | None:
+    """A tool is asked for by its name."""
+    if not m.book.tools:
+        return None
+    wish = make_wish(m.rng, m.rng.choice(m.book.tools), named=True)
+    return None if wish is None else Case('by_name', m.say(wish.said, noise=0.5), call(wish.call))
+
+
 def twin(m: CaseMaker) -> Case | None:
     """A sentence for one of two tools that only their descriptions tell apart."""
     tools = [t for t in m.book.tools if t.side is not None]
@@ -293,6 +301,23 @@ def approach(m: CaseMaker) -> Case | None:
     said = Said(expand(rng, template.lstrip('=')), {'object': values.article(rng, name)}, True, frozenset(('object',)))
     reached = Fraction(str(thing['x'])), Fraction(str(thing['y']))
     return _to_point(m, tool, m.say(said), state, reached, 'approach')
+
+
+def approach_unseen(m: CaseMaker) -> Case | None:
+    """Drive to a thing that no camera sees: nobody knows where it is."""
+    rng = m.rng
+    if not any(t.skill.key in ('drive_to', 'goto_pose', 'move_target') and t.side is None for t in m.book.tools):
+        return None
+    if any(not s.choices and s.number is None and t.skill.key not in motion.BY_MAP for t in m.book.tools for s in t.slots.values()):
+        return None
+    state = m.state()
+    names = [d['name'] for d in state.value('seen') or ()]
+    name = values.thing(rng)
+    if any(name in n or n in name for n in names):
+        return None
+    template = expand(rng, rng.choice(dialogue.APPROACH).lstrip('='))
+    said = Said(template, {'object': values.article(rng, name)}, True, frozenset(('object',)))
+    return Case('no_thing', m.say(said), refuse(f'I do not see {name}'), state=state)
 
 
 def seen(m: CaseMaker) -> Case | None:

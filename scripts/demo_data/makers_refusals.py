@@ -72,6 +72,18 @@ def chat(m: CaseMaker) -> Case | None:
     return Case('chat', m.say(said), no_action(IDLE))
 
 
+def to_somebody(m: CaseMaker) -> Case | None:
+    """A wish that is not for the robot: somebody else is spoken to or spoken of."""
+    rng = m.rng
+    person = rng.choice(words.PEOPLE) if rng.random() < 0.6 else speech.fillers(rng)['person']
+    wish = m.wish(imperative=True, quote=True)
+    if wish is None or not wish.is_negatable or person in (*words.ROBOTS, m.robot, 'the operator'):
+        return None
+    template = expand(rng, rng.choice(dialogue.TO_SOMEBODY)).replace('{person}', person)
+    said = join(template, is_imperative=False, a=wish.said)
+    return Case('to_somebody', m.say(said, polite=False), no_action(IDLE))
+
+
 def forbidden(m: CaseMaker) -> Case | None:
     """A wish that is only forbidden: nothing is to be done."""
     wish = m.wish(imperative=True, quote=True)

@@ -197,17 +197,18 @@ def wanted_of(
     Choose all targets and, up to a `share` of the tokens, others by lot; weights as one sum each.
 
     A token is predicted from the one before it in its own part; nothing crosses parts. Weights
-    sum to 1 over targets and to `other_weight` over the others.
+    sum to 1 over targets, in the proportions of `targets`, and to `other_weight` over the others.
     """
     labels = torch.roll(ids, -1, 1)
     inside = torch.roll(layout.parts, -1, 1) == layout.parts
     inside &= layout.parts > 0
     inside[:, -1] = False
-    is_target = (torch.roll(targets, -1, 1) & inside).flatten()
+    worth = (torch.roll(targets, -1, 1) * inside).flatten()
+    is_target = worth > 0
     chances = torch.rand(ids.numel(), device=ids.device) + inside.flatten() + is_target
     at = chances.topk(int(ids.numel() * share)).indices
     wanted = is_target[at]
     other = inside.flatten()[at] & ~wanted
-    weights = wanted / wanted.sum().clamp(min=1)
+    weights = worth[at] / worth[at].sum().clamp(min=1)
     weights = weights + other_weight * other / other.sum().clamp(min=1)
     return Wanted(at, labels.flatten()[at], weights.float())

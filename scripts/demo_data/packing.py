@@ -83,12 +83,13 @@ def load_writer(assets: Path = ASSETS) -> PromptWriter:
     return FastWriter(Tokenizer.from_folder(assets), FastTemplate.from_folder(assets))
 
 
-def draw_book(rng: random.Random) -> Book:
+def draw_book(rng: random.Random, *, second: bool = False) -> Book:
     """Choose a catalogue: the demo's own, a changed one, or a made-up one; rules come with it."""
     roll = rng.random()
     if roll < 0.17:
-        return with_rules(rng, demo_book())
-    return with_rules(rng, changed_book(rng) if roll < 0.3 else made_up_book(rng))
+        return with_rules(rng, demo_book(), second=second)
+    book = changed_book(rng) if roll < 0.3 else made_up_book(rng)
+    return with_rules(rng, book, second=second)
 
 
 def draw_settings(rng: random.Random, book: Book) -> RobotSettings:
@@ -99,18 +100,22 @@ def draw_settings(rng: random.Random, book: Book) -> RobotSettings:
         history_turns=16, history_tokens=4096)
 
 
-def draw_cases(seed: int, index: int, count: int) -> tuple[RobotSettings, Book, list[Case]]:
-    """Make `count` cases of one robot; the same for the same (seed, index)."""
+def draw_cases(
+    seed: int, index: int, count: int, *, second: bool = False
+) -> tuple[RobotSettings, Book, list[Case]]:
+    """Make `count` cases of one robot, of the second helping if so; (seed, index) decide all."""
     rng = random.Random(f'{seed}/{index}')
-    book = draw_book(rng)
+    book = draw_book(rng, second=second)
     settings = draw_settings(rng, book)
-    maker = CaseMaker(rng, book, settings.name)
+    maker = CaseMaker(rng, book, settings.name, second=second)
     return settings, book, [draw_case(maker) for _ in range(count)]
 
 
-def draw_pack(writer: PromptWriter, seed: int, index: int, count: int) -> Pack:
+def draw_pack(
+    writer: PromptWriter, seed: int, index: int, count: int, *, second: bool = False
+) -> Pack:
     """Make one pack; tails too long for training are left out."""
-    settings, _, cases = draw_cases(seed, index, count)
+    settings, _, cases = draw_cases(seed, index, count, second=second)
     writer._prefixes.clear()
     prefix = writer.prefix(settings).ids
     tails = []
@@ -206,9 +211,14 @@ class Rows:
 
 
 def draw_rows(
-    writer: PromptWriter, seed: int, first_index: int, num_rows: int, length: int
+    writer: PromptWriter, seed: int, first_index: int, num_rows: int, length: int, *,
+    helping: int = 1,
 ) -> tuple[Rows, int]:
-    """Fill rows with fresh packs; returns them and the next unused pack index."""
+    """
+    Fill rows with fresh packs; returns them and the next unused pack index.
+
+    :param helping: 2 makes three packs in four of the second helping
+    """
     rows = Rows(num_rows, length)
     index = first_index
     for row in range(num_rows):
@@ -216,7 +226,8 @@ def draw_rows(
         packs: list[Pack] = []
         room = length
         while room > 500:
-            pack = draw_pack(writer, seed, index, 10)
+            second = helping == 2 and index % 4 != 0
+            pack = draw_pack(writer, seed, index, 14 if second else 10, second=second)
             index += 1
             kept, room = _fit(pack, room)
             if kept is None:

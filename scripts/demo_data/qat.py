@@ -38,7 +38,6 @@ class Quantised:
         recipe = recipe_named(RECIPE)
         self._groups: dict[AffineFormat, list[nn.Parameter]] = {}
         self._plain: list[nn.Parameter] = []
-        self._kept: list[torch.Tensor] = []
         for name, parameter in model.named_parameters():
             form = None
             if parameter.ndim == 2:
@@ -47,25 +46,24 @@ class Quantised:
                 self._groups.setdefault(form, []).append(parameter)
             else:
                 self._plain.append(parameter)
+        self._all = [p for group in self._groups.values() for p in group] + self._plain
+        self._kept = [torch.empty_like(p.detach()) for p in self._all]
+        self._rounded = [torch.empty_like(p.detach(), dtype=torch.bfloat16) for p in self._plain]
 
     @torch.no_grad()
     def put_in(self) -> None:
         """Replace every parameter by what the file would hold of it."""
-        self._kept = [p.detach().clone() for p in self._all()]
+        torch._foreach_copy_(self._kept, [p.data for p in self._all])
         for form, parameters in self._groups.items():
-            values = as_stored([p.detach() for p in parameters], form)
+            values = as_stored([p.data for p in parameters], form)
             torch._foreach_copy_([p.data for p in parameters], values)
-        for parameter in self._plain:
-            parameter.data.copy_(parameter.data.bfloat16())
+        torch._foreach_copy_(self._rounded, [p.data for p in self._plain])
+        torch._foreach_copy_([p.data for p in self._plain], self._rounded)
 
     @torch.no_grad()
     def take_out(self) -> None:
         """Bring the parameters back."""
-        torch._foreach_copy_([p.data for p in self._all()], self._kept)
-        self._kept = []
-
-    def _all(self) -> list[nn.Parameter]:
-        return [*(p for group in self._groups.values() for p in group), *self._plain]
+        torch._foreach_copy_([p.data for p in self._all], self._kept)
 
 
 def as_stored(matrices: list[torch.Tensor], form: AffineFormat) -> list[torch.Tensor]:
@@ -73,7 +71,6 @@ def as_stored(matrices: list[torch.Tensor], form: AffineFormat) -> list[torch.Te
     size = form.group_size
     # Groups do not know which matrix they are of, so all are done at once.
     groups = torch.cat([m.reshape(-1, size) for m in matrices]).bfloat16()
-    packed = affine.quantize(groups, bits=form.bits, group_size=size)
-    values = affine.dequantize(packed, torch.float32)
+    values = affine.round_trip(groups, bits=form.bits, group_size=size)
     parts = values.split([m.numel() // size for m in matrices])
     return [part.reshape(m.shape) for part, m in zip(parts, matrices, strict=True)]

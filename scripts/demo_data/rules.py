@@ -195,5 +195,6 @@ def weight_rule(rng: random.Random, tool: str, *, in_system: bool) -> Rule:
 def place_rule(rng: random.Random, tool: str, path: tuple[str, ...], value: str) -> Rule:
     """Forbid one of the choices of a tool."""
     spoken = value.replace('_', ' ')
-    texts = (f'Never go to {spoken}.', f'{spoken} is forbidden.', f'Keep out of {spoken}.', f'Do not use {spoken}.', f'{spoken} is off limits today.')
+    texts = (f'Never go to {spoken}.', f'{spoken} is forbidden.', f'Keep out of {spoken}.', f'Do not use {spoken}.', f'{spoken} is off limits today.', f'{spoken} is closed.', f'{spoken} is closed today.', f'{spoken} is closed for repairs.',
+             f'Nobody may enter {spoken}.', f'There is no access to {spoken}.', f'{spoken} is locked until further notice.', f'Today {spoken} is not to be used.')
     return Rule('place', rng.choice(texts), tool, path=path, value=value, in_system=True)

@@ -59,10 +59,10 @@ def system_text(rng: random.Random, book: Book, robot: str) -> str:
     return ' '.join(filter(None, (text, *stated) if rng.random() < 0.85 else (*stated, text)))
 
 
-def with_rules(rng: random.Random, book: Book) -> Book:
-    """Give a catalogue stated rules at times."""
+def with_rules(rng: random.Random, book: Book, *, second: bool = False) -> Book:
+    """Give a catalogue stated rules at times, in a second helping mostly."""
     roll = rng.random()
-    if roll < (0.72 if book.is_demo else 0.45) or not book.tools:
+    if roll < (0.25 if second else 0.72 if book.is_demo else 0.45) or not book.tools:
         return book
     found: list[Rule] = []
     if rng.random() < 0.45:

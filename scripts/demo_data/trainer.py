@@ -44,6 +44,8 @@ from gemma_node.model.config import ModelConfig
 from gemma_node.model.gemma4 import Gemma4
 
 MAX_POSITION = 8192
+# The first tokens of an answer, which say what is done; `decision_weight` is theirs.
+DECIDING = 9
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Plan:
     """
     All that decides a training run.
 
-    `rows` are of one process. The rate is held for the share `hold`, then falls in a line to
+    `rows` are of one process; `helping` is which mixture of data. The rate is held for the share `hold`, then falls in a line to
     `floor`; from the share `qat_from` on, the model computes with its weights as stored.
     """
 
@@ -60,6 +62,7 @@ class Plan:
     length: int = 4096
     seed: int = 1
     data_seed: int = 1
+    helping: int = 1
     repeats: int = 2
     lr: float = 3e-3
     matrix_lr: float = 4e-3
@@ -69,6 +72,7 @@ class Plan:
     qat_from: float = 0.6
     weight_decay: float = 0.05
     other_weight: float = 0.2
+    decision_weight: int = 1
     head_share: float = 0.25
     held_out: int = 1
     eval_every: int = 500
@@ -204,7 +208,7 @@ class Trainer:
         self.layout.copy_(Layout(parts, homes, positions))
         make = block_mask if self.uses_flex else dense_mask
         full, sliding = make(self.layout, None), make(self.layout, self.window)
-        wanted = wanted_of(ids, self.layout, targets.bool(), other_weight=self.plan.other_weight,
+        wanted = wanted_of(ids, self.layout, targets, other_weight=self.plan.other_weight,
                            share=self.plan.head_share)
         with torch.autocast(self.device.partition(':')[0], torch.bfloat16,
                             enabled=self.uses_flex):
@@ -215,7 +219,11 @@ class Trainer:
 
     def _moved(self, rows: packing.Rows) -> tuple[torch.Tensor, ...]:
         """Return ids, layout and targets on the device, without waiting for its work."""
-        arrays = (rows.ids, rows.parts, rows.homes, rows.positions, rows.targets)
+        targets = rows.targets.astype(np.int32)
+        if self.plan.decision_weight != 1:
+            for row, start, end, _ in rows.spans:
+                targets[row, start:min(start + DECIDING, end)] *= self.plan.decision_weight
+        arrays = (rows.ids, rows.parts, rows.homes, rows.positions, targets)
         held = torch.from_numpy(np.stack([array.astype(np.int32) for array in arrays]))
         if self.uses_flex:
             held = held.pin_memory()

@@ -80,17 +80,19 @@ def templates(tool: Tool, *, imperative: bool = False) -> list[str]:
 
 
 def make_wish(
-    rng: random.Random, tool: Tool, *, imperative: bool = False, quote: bool = False, by_state: bool = False,
+    rng: random.Random, tool: Tool, *, imperative: bool = False, quote: bool = False, by_state: bool = False, named: bool = False,
 ) -> Wish | None:
-    """Draw a sentence for a tool; None where this draw gives none. `by_state`: the caller sees to the state."""
+    """Draw a sentence for a tool; None where this draw gives none. `by_state`: the caller sees to the state; `named`: the tool is called by its name."""
     if tool.side is not None and tool.side.condition is not None and not by_state:
         return None
-    if tool.skill.key in motion.RELATIVE:
+    if tool.skill.key in motion.RELATIVE and not named:
         return relative_wish(rng, tool)
-    choices = templates(tool, imperative=imperative)
+    choices = templates(tool, imperative=imperative) if not named else [_named(rng, tool)]
     if not choices:
         return None
     template = expand(rng, rng.choice(choices))
+    if not named:
+        template = _with_optional(rng, tool, template)
     is_imperative = not template.startswith('!')
     template = template.lstrip('!')
     if quote and '{text}' in template and '"{text}"' not in template:
@@ -99,6 +101,9 @@ def make_wish(
     said: dict[str, str] = dict(speech.fillers(rng)) if any(s not in {a.key for a in tool.skill.args} for s in asked) else {}
     arguments: dict[str, Any] = {}
     fixed = set()
+    if named:
+        said['tool_'] = tool.name if rng.random() < 0.6 else _as_words(tool.name)
+        fixed.add('tool_')
     for arg in tool.skill.args:
         slot = tool.slots.get(arg.key)
         names = [n for n in (arg.key, f'{arg.key}_u') if n in asked]
@@ -121,7 +126,42 @@ def make_wish(
         if slot is not None and arg.kind == 'boolean' and not arg.optional and arg.key not in asked:
             arguments.setdefault(slot.path[-1], False)
     result = Said(template, {k: v for k, v in said.items() if k in asked}, is_imperative, frozenset(fixed))
-    return Wish(_with_side(rng, result, tool), (tool.name, arguments), tool)
+    return Wish(result if named else _with_side(rng, result, tool), (tool.name, arguments), tool)
+
+
+_CALLS = ('call', 'use', 'run', 'start', 'do', 'execute', 'perform', 'trigger', 'launch', 'do a', 'make a', '!time for', '!I want', '!we need', '!', 'apply', 'begin with', 'do the')
+_PARTS = ('{l} {s}', '{l}: {s}', '{l} = {s}', '{l} set to {s}', 'a {l} of {s}', '{l} {s}', '{s} as {l}', 'the {l} is {s}')
+
+
+def _as_words(name: str) -> str:
+    return re.sub(r'(?<=[a-z0-9])(?=[A-Z])', ' ', name).replace('_', ' ').lower()
+
+
+def _named(rng: random.Random, tool: Tool) -> str:
+    """Ask for a tool by its name, and for arguments by theirs."""
+    parts = [_part(rng, tool, a) for a in tool.skill.args
+             if a.key in tool.slots and a.kind != 'boolean' and not (a.optional and rng.random() < 0.6)]
+    if not parts:
+        return f'{rng.choice(_CALLS)} {{tool_}}'
+    return f'{rng.choice(_CALLS)} {{tool_}}{rng.choice((" with ", ", ", ", ", ": "))}{rng.choice((", ", " and ", ", ")).join(parts)}'
+
+
+def _part(rng: random.Random, tool: Tool, arg: Arg) -> str:
+    slot = tool.slots[arg.key]
+    name = f'{arg.key}_u' if slot.number is not None and slot.number.unit and arg.kind in ('number', 'integer') and rng.random() < 0.6 else arg.key
+    value = f'"{{{name}}}"' if arg.kind == 'text' else f'{{{name}}}'
+    label = slot.path[-1] if rng.random() < 0.4 else _as_words(slot.path[-1])
+    return rng.choice(_PARTS).replace('{l}', label).replace('{s}', value)
+
+
+def _with_optional(rng: random.Random, tool: Tool, template: str) -> str:
+    """Add an optional argument by its name at times."""
+    asked = {s.removesuffix('_u') for s in slots_of(template)}
+    left = [a for a in tool.skill.args if a.optional and a.key in tool.slots and a.key not in asked and a.kind not in ('boolean', 'text')]
+    if not left or rng.random() > 0.3 or template.endswith(('{text}', '{text}"', '?')):
+        return template
+    joint = ' with ' if not template.endswith('}') and rng.random() < 0.4 else ', '
+    return f'{template}{joint}{_part(rng, tool, rng.choice(left))}'
 
 
 def _with_side(rng: random.Random, said: Said, tool: Tool) -> Said:

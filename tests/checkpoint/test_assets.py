@@ -22,11 +22,13 @@ from pathlib import Path
 
 import eval_demo
 import pytest
+import train_demo
 
 from demo_data import packing
+from gemma_node.model.weights import load_model
 
 SENTENCES = Path(__file__).parent / 'unseen.yaml'
-MAX_NBYTES = 18_000_000
+MAX_NBYTES = 16_000_000
 GEMMA_IDS = {
     '<pad>': 0, '<eos>': 1, '<bos>': 2, '<unk>': 3, '<mask>': 4, '<|tool>': 46, '<tool|>': 47,
     '<|tool_call>': 48, '<tool_call|>': 49, '<|tool_response>': 50, '<tool_response|>': 51,
@@ -71,14 +73,36 @@ def test_config_has_every_mechanism_of_the_family() -> None:
 
 
 def test_weights_are_trained_and_small_enough_to_travel() -> None:
-    file = packing.ASSETS / 'model.safetensors'
-    assert file.stat().st_size <= MAX_NBYTES
-    from safetensors import safe_open
+    assert sum(file.stat().st_size for file in packing.ASSETS.iterdir()) <= MAX_NBYTES
+    model = load_model(packing.ASSETS)
+    assert len({layer.layer_scalar.item() for layer in model.layers}) > 1
+    assert 10_000_000 <= model.num_parameters <= 25_000_000
 
-    with safe_open(str(file), 'pt') as weights:
-        scalars = [weights.get_tensor(f'model.layers.{i}.layer_scalar').item() for i in range(8)]
-        assert 'lm_head.weight' not in weights.keys()  # noqa: SIM118
-    assert len(set(scalars)) > 1
+
+def test_matrices_are_quantised_but_those_of_the_per_layer_inputs() -> None:
+    model = load_model(packing.ASSETS)
+    forms = {name: module.form for name, module in model.named_modules()
+             if hasattr(module, 'form') and name}
+    plain = {name for name, form in forms.items() if form == 'bfloat16'}
+    assert plain == {f'layers.{layer}.{name}' for layer in range(model.config.num_layers)
+                     for name in ('per_layer_input_gate', 'per_layer_projection')}
+    assert {forms[name] for name in forms.keys() - plain} == {'mlx-4bit/64'}
+
+
+def test_a_tokenizer_is_learnt_the_same_again_and_laid_out_as_the_shipped_one(
+    tmp_path: Path,
+) -> None:
+    found = []
+    for number in (1, 2):
+        folder = tmp_path / str(number)
+        train_demo.main(['tokenizer', '--packs', '8', '--out', str(folder)])
+        found.append((folder / 'tokenizer.json').read_bytes())
+    assert found[0] == found[1]
+    learned, shipped = (
+        json.loads(text) for text in (found[0], (packing.ASSETS / 'tokenizer.json').read_bytes()))
+    assert learned['added_tokens'] == shipped['added_tokens']
+    assert learned['pre_tokenizer'] == shipped['pre_tokenizer']
+    assert len(learned['model']['vocab']) == len(shipped['model']['vocab']) == 8192
 
 
 def test_the_embedded_checkpoint_answers_unseen_sentences() -> None:

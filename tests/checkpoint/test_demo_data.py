@@ -109,6 +109,18 @@ def test_a_tail_continues_its_prefix_as_the_runtime_writes_it(
         assert case.text in text
 
 
+def test_a_second_helping_is_shorter_and_has_more_of_what_is_weak() -> None:
+    def drawn(second: bool) -> list[packing.Case]:
+        return [case for index in range(40)
+                for case in packing.draw_cases(21, index, 6, second=second)[2]]
+
+    first, second = drawn(second=False), drawn(second=True)
+    weak = {'condition', 'limit', 'out_of_range', 'unknown_choice', 'unclear', 'to_somebody'}
+    assert sum(c.kind in weak for c in second) > 1.3 * sum(c.kind in weak for c in first)
+    seen = [sum(len(c.state.observations) for c in cases if c.state) for cases in (first, second)]
+    assert seen[1] < 0.8 * seen[0]
+
+
 def test_rows_mark_exactly_the_answers(writer: packing.PromptWriter) -> None:
     rows, used = packing.draw_rows(writer, 5, 0, 2, 2048)
     assert used > 0

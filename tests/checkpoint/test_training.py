@@ -40,6 +40,7 @@ from demo_data.pace import Pace
 from demo_data.packed_model import dense_mask
 from demo_data.packed_model import Layout
 from demo_data.packed_model import PackedModel
+from demo_data.packed_model import wanted_of
 from demo_data.qat import Quantised
 from gemma_node.model.config import ModelConfig
 from gemma_node.model.gemma4 import Gemma4
@@ -61,7 +62,8 @@ def small_config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-ARGUMENTS = ['--rows', '1', '--length', '1280', '--warmup', '2', '--log-every', '1']
+ARGUMENTS = ['--rows', '1', '--length', '1280', '--warmup', '1', '--log-every', '1',
+             '--lr', '0.02', '--repeats', '3']
 
 
 def run_training(folder: Path, config: Path, *more: str) -> dict:
@@ -72,11 +74,11 @@ def run_training(folder: Path, config: Path, *more: str) -> dict:
 
 def test_loss_falls_and_a_stopped_run_goes_on(small_config: Path, tmp_path: Path) -> None:
     state = str(tmp_path / 'state')
-    report = run_training(tmp_path, small_config, '--steps', '5', '--state', state)
+    report = run_training(tmp_path, small_config, '--steps', '6', '--state', state)
     losses = [point['loss'] for point in report['curve'] if 'loss' in point]
     assert losses[-1] < losses[0] - 0.8
-    report = run_training(tmp_path, small_config, '--steps', '6', '--state', state)
-    assert report['resumed_at'] == 5
+    report = run_training(tmp_path, small_config, '--steps', '7', '--state', state)
+    assert report['resumed_at'] == 6
     assert report['curve'][0]['loss'] < losses[0] - 0.8
 
 
@@ -148,6 +150,18 @@ def test_gradients_pass_straight_through_the_stored_weights(small_config: Path) 
     quantised.take_out()
     assert torch.equal(weight.grad, 2 * stored)
     assert torch.equal(weight, before) and not torch.equal(weight, stored)
+
+
+def test_targets_count_in_their_proportions_and_others_little() -> None:
+    ids = torch.arange(12).view(1, 12)
+    layout = Layout(*(torch.ones(1, 12, dtype=torch.int32) for _ in range(3)))
+    targets = torch.tensor([[0, 0, 0, 0, 3, 3, 1, 0, 0, 0, 0, 0]])
+    wanted = wanted_of(ids, layout, targets, other_weight=0.5, share=0.75)
+    weight = dict(zip(wanted.labels.tolist(), wanted.weights.tolist(), strict=True))
+    assert weight[4] == weight[5] == pytest.approx(3 / 7)
+    assert weight[6] == pytest.approx(1 / 7)
+    assert sum(weight.values()) == pytest.approx(1.5)
+    assert len(weight) == 9
 
 
 def test_muon_steps_as_the_library_does() -> None:

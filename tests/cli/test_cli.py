@@ -31,8 +31,8 @@ from gemma_node.errors import BagError
 from gemma_node.replay.run import ReplaySummary
 
 VERBS = (
-    'run', 'demo', 'doctor', 'inspect', 'convert', 'receipts', 'replay', 'ask', 'schema', 'tools',
-    'eval', 'rerun', 'explain',
+    'run', 'demo', 'doctor', 'inspect', 'convert', 'receipts', 'bench', 'replay', 'ask', 'schema',
+    'tools', 'eval', 'rerun', 'explain',
 )  # fmt: skip
 
 

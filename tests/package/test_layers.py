@@ -20,7 +20,7 @@ ROS = {
 }  # fmt: skip
 # cli only tries whether rclpy is there, to say what to install.
 MAY_ROS = ('ros', 'demo', 'cli')
-MAY_TORCH = ('engine', 'backends', 'model', 'quant', 'receipts', 'kernels')
+MAY_TORCH = ('engine', 'backends', 'bench', 'model', 'quant', 'receipts', 'kernels')
 TORCHLESS = ('engine.sequence', 'engine.scheduler', 'engine.config')
 MAY_TRITON = ('kernels',)
 
@@ -51,6 +51,7 @@ MAY_IMPORT = {
     'engine': (*LEAVES, 'backends', 'model', 'kernels', 'quant'),
     # text.tokenizer: the forced tokens are of texts.
     'receipts': (*LEAVES, 'engine', 'backends', 'model', 'kernels', 'quant', 'text.tokenizer'),
+    'bench': (*LEAVES, 'engine', 'backends', 'model', 'kernels', 'quant'),
     'assemble': (*LEAVES, 'decision', 'engine', 'backends', 'model', 'tools', 'text'),
     # Cases reach the model as requests reach it in the worker.
     'evaluation': (*LEAVES, 'assemble', 'decision', 'policy.settings', 'tools', 'text'),
@@ -64,7 +65,7 @@ MAY_IMPORT = {
     'cli': (
         # check shows a prompt and a grammar as the worker would make them.
         *OUTSIDE, 'decision.prompt', 'text', 'tools', 'demo', 'evaluation',
-        'receipts', 'replay', 'ros',
+        'bench', 'receipts', 'replay', 'ros',
         'quant.convert',
         # inspect judges config and files of a checkpoint as the worker would, without torch.
         'model.config', 'model.files', 'model.footprint', 'model.header', 'model.inventory',

@@ -1,0 +1,302 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Time matrix kernels on a GPU: `gpu_kernels.py --out FILE [--tune]`.
+
+Ceilings first (a large copy, a large bfloat16 product), then every matrix shape of E4B in every
+form: one CUDA graph over enough copies of a matrix that none is read from the cache. With --tune
+many tilings of the 4-bit and bfloat16 shapes, compiled beforehand by several processes.
+"""
+
+from __future__ import annotations
+
+import argparse
+from concurrent.futures import ProcessPoolExecutor
+import itertools
+import json
+import multiprocessing
+from pathlib import Path
+import statistics
+import sys
+import time
+from typing import Any
+
+import torch
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from gpu_model import pack  # noqa: E402
+
+from gemma_node.backends.cuda_weights import planes_of  # noqa: E402
+from gemma_node.kernels.planes import Planes  # noqa: E402
+from gemma_node.kernels.tuning import Tiling  # noqa: E402
+from gemma_node.kernels.tuning import tiling_of  # noqa: E402
+from gemma_node.quant.packed import PlainTensor  # noqa: E402
+
+# name -> rows, columns, how often in one decode step
+SHAPES = {
+    'qkv sliding': (3072, 2560, 20),
+    'q sliding': (2048, 2560, 15),
+    'qkv full': (6144, 2560, 4),
+    'q full': (4096, 2560, 3),
+    'o sliding': (2560, 2048, 35),
+    'o full': (2560, 4096, 7),
+    'gate_up': (20480, 2560, 42),
+    'down': (2560, 10240, 42),
+    'ple gate': (256, 2560, 42),
+    'ple projection': (2560, 256, 42),
+    'ple context': (10752, 2560, 1),
+    'head': (262144, 2560, 1),
+}
+WHOLE = ('gate_up', 'ple gate', 'head')
+COLD_BYTES = 192 << 20
+MAX_COPIES = 24
+
+
+def matrix(rows: int, columns: int, form: str, device: str = 'cuda') -> Planes:
+    """Return a random matrix, packed."""
+    weight = (torch.randn(rows, columns, device=device) * columns**-0.5).bfloat16()
+    packed = PlainTensor(weight) if form == 'bf16' else pack(weight, form)
+    return planes_of(packed, torch.device(device))
+
+
+def launch(name: str, weight: Planes, x: torch.Tensor, tiling: Tiling | None) -> Any:
+    """Return a function that launches one product as the step does."""
+    from gemma_node.kernels import triton_ops
+
+    width = x.shape[0]
+    if name == 'gate_up':
+        out = torch.empty(width, weight.rows // 2, dtype=torch.bfloat16, device=x.device)
+        return lambda w: triton_ops.product(x, w, out, tiling=tiling, gated=True)
+    if name == 'ple gate':
+        plane = torch.randn(width, weight.rows, device=x.device)
+        out = torch.empty(width, weight.rows, dtype=torch.bfloat16, device=x.device)
+        return lambda w: triton_ops.product(x, w, out, tiling=tiling, plane=plane)
+    whole = name in WHOLE
+    parts = 1 if whole else (tiling or tiling_of(weight)).parts
+    out = torch.empty(parts, width, weight.rows, device=x.device)
+    fixed = tiling or tiling_of(weight, whole=whole)
+    return lambda w: triton_ops.product(x, w, out, tiling=fixed)
+
+
+def timed(body: Any, copies: list[Any], repeats: int = 7) -> float:
+    """Return seconds of one launch: the median graph replay over all copies."""
+    for each in copies[:2]:
+        body(each)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for each in copies:
+            body(each)
+    graph.replay()
+    found = []
+    for _ in range(repeats):
+        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        start.record()
+        graph.replay()
+        end.record()
+        torch.cuda.synchronize()
+        found.append(start.elapsed_time(end) * 1e-3 / len(copies))
+    return statistics.median(found)
+
+
+def copies_of(weight: Planes) -> list[Planes]:
+    """Return copies that together are larger than the cache."""
+    count = max(1, min(MAX_COPIES, -(-COLD_BYTES // weight.nbytes)))
+    def same(each: torch.Tensor | None) -> torch.Tensor | None:
+        return None if each is None else each.clone()
+
+    return [weight] + [
+        Planes(kind=weight.kind, rows=weight.rows, columns=weight.columns, group=weight.group,
+               data=weight.data.clone(), scales=same(weight.scales),
+               biases=same(weight.biases), factors=same(weight.factors))
+        for _ in range(count - 1)
+    ]  # fmt: skip
+
+
+def ceilings() -> dict[str, float]:
+    """Return bytes a second of a copy (read and written) and operations of a large product."""
+    source = torch.empty(1 << 31, dtype=torch.uint8, device='cuda').random_()
+    target = torch.empty_like(source)
+    copy = timed(lambda each: target.copy_(each), [source] * 4)
+    a = torch.randn(8192, 8192, device='cuda', dtype=torch.bfloat16)
+    b = torch.randn(8192, 8192, device='cuda', dtype=torch.bfloat16)
+    product = timed(lambda each: torch.mm(each, b), [a] * 4)
+    empty = torch.zeros(1, device='cuda')
+    launch_s = timed(lambda each: each.add_(1), [empty] * 400)
+    return {
+        'copy_bytes_per_s': 2 * source.numel() / copy,
+        'bf16_flops': 2 * 8192**3 / product,
+        'small_launch_in_graph_s': launch_s,
+    }
+
+
+def candidates(name: str, weight: Planes) -> list[Tiling]:
+    """Return tilings worth a try."""
+    steps = weight.padded_columns // weight.block
+    wanted = (1,) if name in WHOLE else tuple(n for n in (1, 2, 4, 5, 8, 10) if steps % n == 0)
+    found = []
+    for (rows, warps), parts, stages in itertools.product(
+        ((16, 1), (32, 2), (64, 4), (32, 1)), wanted, (2, 4, 6)
+    ):
+        programs = weight.padded_rows // rows * parts
+        if name not in WHOLE and not 64 <= programs <= 2600:
+            continue
+        found.append(Tiling(rows=rows, parts=parts, warps=warps, stages=stages))
+    return found
+
+
+def _compile(jobs: list[tuple[str, str, Tiling, int]]) -> int:
+    made: dict[tuple[str, str], Planes] = {}
+    for name, form, tiling, width in jobs:
+        if (name, form) not in made:
+            made.clear()
+            made[name, form] = matrix(*SHAPES[name][:2], form)
+        weight = made[name, form]
+        x = torch.randn(width, weight.columns, device='cuda').bfloat16()
+        try:
+            launch(name, weight, x, tiling)(weight)
+        except Exception as error:
+            sys.stderr.write(f'{name} {form} {tiling}: {error!r}\n'[:300])
+    torch.cuda.synchronize()
+    return len(jobs)
+
+
+def compile_all(jobs: list[tuple[str, str, Tiling, int]], processes: int) -> None:
+    """Fill Triton's cache on disk."""
+    jobs = sorted(jobs, key=lambda each: (each[0], each[1]))
+    size = -(-len(jobs) // processes)
+    shares = [jobs[start : start + size] for start in range(0, len(jobs), size)]
+    context = multiprocessing.get_context('spawn')
+    with ProcessPoolExecutor(processes, mp_context=context) as pool:
+        list(pool.map(_compile, shares))
+
+
+def tune(forms: tuple[str, ...], deadline: float) -> list[dict[str, Any]]:
+    """Return times of many tilings for one row."""
+    jobs = []
+    for form, name in itertools.product(forms, SHAPES):
+        probe = matrix(*SHAPES[name][:2], form)
+        jobs += [(name, form, tiling, 8) for tiling in candidates(name, probe)]
+    compile_all(jobs, 14)
+    found = []
+    for form, name in itertools.product(forms, SHAPES):
+        weight = matrix(*SHAPES[name][:2], form)
+        copies = copies_of(weight)
+        x = torch.randn(8, weight.columns, device='cuda').bfloat16()
+        for tiling in candidates(name, weight):
+            if time.monotonic() > deadline:
+                return found
+            try:
+                seconds = timed(launch(name, weight, x, tiling), copies, repeats=3)
+            except Exception as error:
+                found.append({'name': name, 'form': form, 'error': repr(error)[:200]})
+                continue
+            found.append({
+                'name': name, 'form': form, 'rows': tiling.rows, 'parts': tiling.parts,
+                'warps': tiling.warps, 'stages': tiling.stages, 'us': round(seconds * 1e6, 3),
+            })  # fmt: skip
+    return found
+
+
+def measure(forms: tuple[str, ...], widths: tuple[int, ...], ceiling: float) -> list[Any]:
+    """Return times of the tilings in use, and their share of the copy's bandwidth."""
+    found = []
+    for form, (name, (rows, columns, count)) in itertools.product(forms, SHAPES.items()):
+        weight = matrix(rows, columns, form)
+        copies = copies_of(weight)
+        for width in widths:
+            x = torch.randn(width, columns, device='cuda').bfloat16()
+            seconds = timed(launch(name, weight, x, None), copies)
+            found.append({
+                'name': name, 'form': form, 'width': width, 'count': count,
+                'us': round(seconds * 1e6, 3), 'bytes': weight.nbytes,
+                'share_of_copy': round(weight.nbytes / seconds / ceiling, 3),
+            })  # fmt: skip
+    return found
+
+
+def measure_prompt(forms: tuple[str, ...], rows: tuple[int, ...], ceiling: float) -> list[Any]:
+    """Return times of prompt products, and their share of the large product's rate."""
+    from gemma_node.kernels import triton_ops
+
+    found = []
+    for form, name in itertools.product(forms, ('gate_up', 'down', 'qkv sliding')):
+        size, columns, _ = SHAPES[name]
+        weight = matrix(size, columns, form)
+        for count, tokens, tall, warps in itertools.product(rows, (64, 128), (64, 128), (4, 8)):
+            if count % tokens:
+                continue
+            x = torch.randn(count, columns, device='cuda').bfloat16()
+            out = torch.empty(count, size, dtype=torch.bfloat16, device='cuda')
+            tiling = Tiling(rows=tall, parts=1, warps=warps, stages=3, tokens=tokens)
+            try:
+                seconds = timed(
+                    lambda each, t=tiling, x=x, out=out: triton_ops.prompt_product(
+                        x, each, out, tiling=t
+                    ),
+                    [weight] * 4,
+                    repeats=3,
+                )
+            except Exception as error:
+                found.append({'name': name, 'form': form, 'error': repr(error)[:200]})
+                continue
+            flops = 2 * size * columns * count
+            found.append({
+                'name': name, 'form': form, 'prompt_rows': count, 'tokens': tokens,
+                'rows': tall, 'warps': warps, 'us': round(seconds * 1e6, 2),
+                'share_of_product': round(flops / seconds / ceiling, 3),
+            })  # fmt: skip
+    return found
+
+
+def main() -> None:
+    """Measure, write the file, and print a short table."""
+    parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
+    parser.add_argument('--out', type=Path, required=True)
+    parser.add_argument('--tune', action='store_true')
+    parser.add_argument('--seconds', type=float, default=120.0, help='budget of --tune')
+    arguments = parser.parse_args()
+    torch.manual_seed(1)
+    report: dict[str, Any] = {'device': torch.cuda.get_device_name(), **ceilings()}
+    sys.stdout.write(f'{json.dumps(report)}\n')
+    copy, rate = report['copy_bytes_per_s'], report['bf16_flops']
+    if arguments.tune:
+        report['tune'] = tune(('4bit', 'bf16'), time.monotonic() + arguments.seconds)
+        best: dict[tuple[str, str], Any] = {}
+        for each in report['tune']:
+            key = (each['form'], each['name'])
+            if 'us' in each and each['us'] < best.get(key, {'us': 1e9})['us']:
+                best[key] = each
+        report['best'] = list(best.values())
+        for each in report['best']:
+            sys.stdout.write(f'{each}\n')
+    else:
+        forms = ('4bit', 'bf16', 'nvfp4', 'fp8', '8bit')
+        report['decode'] = measure(forms, (8, 16), copy)
+        for form in forms:
+            total = sum(each['us'] * each['count'] for each in report['decode']
+                        if each['form'] == form and each['width'] == 8)  # fmt: skip
+            report[f'linears_of_a_step_us_{form}'] = round(total, 1)
+            sys.stdout.write(f'{form}: linears of a step {total:.0f} us\n')
+        for each in report['decode']:
+            if each['form'] == '4bit' and each['width'] == 8:
+                sys.stdout.write(f'{each}\n')
+        report['prompt'] = measure_prompt(('4bit', 'bf16'), (64, 512), rate)
+    arguments.out.write_text(json.dumps(report, indent=1) + '\n')
+
+
+if __name__ == '__main__':
+    main()
