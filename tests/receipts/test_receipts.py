@@ -45,6 +45,9 @@ from gemma_node.receipts.report import write_receipt
 from gemma_node.receipts.scalars import Scalars
 from tests.fixtures import sources
 
+# Seconds each alone, many times that beside other work.
+pytestmark = pytest.mark.timeout(600)
+
 FORWARD = {
     'window 15', 'window 17', 'KV source of sliding layers 0, not 2',
     'KV source of full layers 1, not 3', 'per-layer table row + 1',
