@@ -31,7 +31,8 @@ import time
 ROOT = Path(__file__).resolve().parents[1]
 PYTEST = (
     '-m', 'pytest', '-q', '-p', 'no:cacheprovider', '-m', 'gpu', '--timeout', '150',
-    'tests/kernels', 'tests/backends/test_cuda_step.py',
+    'tests/kernels/test_triton_matmul.py', 'tests/kernels/test_triton_rows.py',
+    'tests/backends/test_cuda_step.py',
 )  # fmt: skip
 
 
@@ -66,7 +67,7 @@ def main() -> int:
     out = arguments.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
     end = time.monotonic() + 60 * arguments.minutes
-    environment = {**os.environ, 'PYTHONPATH': str(ROOT)}
+    environment = {**os.environ, 'PYTHONPATH': str(ROOT), 'TRITON_INTERPRET': '0'}
     environment.setdefault('TRITON_CACHE_DIR', str(Path.home() / '.triton' / 'cache'))
     report = []
     for name, limit, command in stages(out):

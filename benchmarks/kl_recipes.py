@@ -57,8 +57,8 @@ ROOT = Path(__file__).resolve().parents[1]
 RECEIPTS = ROOT / 'docs' / 'receipts'
 CASES = ROOT / 'benchmarks' / 'decisions' / 'hand.jsonl'
 # Of the cases, spread over the file: how many are asked, how many prompts are forced.
-ASKED = 150
-SEQUENCES = 16
+ASKED = 100
+SEQUENCES = 8
 # The first tokens of a prompt are the same in all.
 FIRST = 8
 CPU = torch.device('cpu')

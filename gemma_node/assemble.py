@@ -121,6 +121,7 @@ def _admit(settings: WorkerSettings, config: ModelConfig, folder: Path) -> Admis
         lanes=settings.lanes,
         context_tokens=settings.context_tokens,
         state_budget_bytes=settings.state_budget_mb << 20,
+        kv_dtype=settings.kv_dtype,
     )
     return admit(
         config,

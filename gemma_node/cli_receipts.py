@@ -44,6 +44,10 @@ def add_receipts(verbs: Any) -> None:
     verb.add_argument(
         '--dtype', choices=('auto', 'float32', 'bfloat16'), default='auto', help='what computes'
     )
+    verb.add_argument(
+        '--kv-dtype', choices=('auto', 'float32', 'bfloat16'), default='auto',
+        help='engine.kv_dtype (auto)',
+    )  # fmt: skip
     verb.add_argument('--lanes', type=int, default=8, metavar='N', help='engine.lanes (8)')
     verb.add_argument(
         '--context-tokens', type=int, metavar='N',
@@ -63,6 +67,7 @@ def run_receipts(arguments: argparse.Namespace, console: Console) -> int:
         checkpoint=arguments.checkpoint,
         device=arguments.device,
         dtype=arguments.dtype,
+        kv_dtype=arguments.kv_dtype,
         lanes=arguments.lanes,
         context_tokens=arguments.context_tokens,
         quick=arguments.quick,

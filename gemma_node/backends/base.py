@@ -64,11 +64,12 @@ _FEATURES = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Envelope:
-    """Limits a worker is asked to serve within."""
+    """Limits a worker is asked to serve within; `kv_dtype` as engine.kv_dtype has it."""
 
     lanes: int
     context_tokens: int
     state_budget_bytes: int
+    kv_dtype: str = 'auto'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,6 +208,7 @@ def _admit(
                 lanes=envelope.lanes,
                 context_tokens=envelope.context_tokens,
                 compute_dtype=dtype,
+                kv_dtype=envelope.kv_dtype,
             )
             gap = evidence.gap(backend.name, backend.identity(), wanted)
         if gap:

@@ -319,7 +319,7 @@ class DeviceModel:
         buffers.planes = buffers.plane(last - first)
 
     def _layer(self, layer: LayerWeights, plane: int, width: int, rows: int) -> None:
-        """One layer of a decode pass: eleven launches."""
+        """One layer of a decode pass: twelve launches."""
         ops, buffers, eps = self._ops, self._buffers, self.config.rms_norm_eps
         kind, size = int(layer.plan.is_sliding), layer.plan.head_dim
         window = self.config.sliding_window if kind else 0

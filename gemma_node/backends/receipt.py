@@ -74,13 +74,15 @@ def identity(checkpoint: Path, backend: str, device: Mapping[str, str]) -> dict[
     }
 
 
-def limits(*, lanes: int, context_tokens: int, compute_dtype: str) -> dict[str, Any]:
+def limits(
+    *, lanes: int, context_tokens: int, compute_dtype: str, kv_dtype: str = 'auto'
+) -> dict[str, Any]:
     """Return the limits that a receipt is bound to."""
     return {
         'lanes': lanes,
         'context_tokens': context_tokens,
         'compute_dtype': compute_dtype,
-        'kv_dtype': compute_dtype,
+        'kv_dtype': kv_dtype,
         'tile': TILE,
     }
 

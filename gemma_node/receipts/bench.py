@@ -138,6 +138,8 @@ class Bench:
             context_tokens=self.envelope.context_tokens,
             device=self.backend,
             compute_dtype=str(self.dtype).removeprefix('torch.'),
+            # As the worker makes it of the setting.
+            kv_dtype='float32' if self.envelope.kv_dtype == 'auto' else self.envelope.kv_dtype,
         )
         return make_runner(self.model if model is None else model, config)
 

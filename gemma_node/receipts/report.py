@@ -77,6 +77,7 @@ class Order:
     checkpoint: Path
     device: str = 'cpu'
     dtype: str = 'auto'
+    kv_dtype: str = 'auto'
     lanes: int = 8
     context_tokens: int | None = None
     quick: bool = False
@@ -86,6 +87,10 @@ class Order:
             raise ConfigError(f'device must be one of {", ".join(BACKENDS)}, got {self.device!r}')
         if self.dtype not in DTYPES:
             raise ConfigError(f'dtype must be one of {", ".join(DTYPES)}, got {self.dtype!r}')
+        if self.kv_dtype not in DTYPES:
+            raise ConfigError(
+                f'kv_dtype must be one of {", ".join(DTYPES)}, got {self.kv_dtype!r}'
+            )
         if self.lanes < 1 or (self.context_tokens is not None and self.context_tokens < 2):
             raise ConfigError(
                 f'lanes must be >= 1 and context_tokens >= 2, got {self.lanes} and '
@@ -129,6 +134,7 @@ def make_receipt(order: Order, on_step: Report = lambda text: None) -> dict[str,
             lanes=order.lanes,
             context_tokens=bench.envelope.context_tokens,
             compute_dtype=str(bench.dtype).removeprefix('torch.'),
+            kv_dtype=order.kv_dtype,
         ),
         'reference': 'float64, own module; eager pass in the dtype that serves, bit-equal to '
         "transformers' in the package's tests, not transformers itself",
@@ -170,7 +176,12 @@ def _bench(order: Order) -> Bench:
     context = min(_CONTEXT, room) if order.context_tokens is None else order.context_tokens
     if context > room:
         raise ConfigError(f'context_tokens is {context}, the checkpoint goes to {room}')
-    envelope = Envelope(lanes=order.lanes, context_tokens=context, state_budget_bytes=0)
+    envelope = Envelope(
+        lanes=order.lanes,
+        context_tokens=context,
+        state_budget_bytes=0,
+        kv_dtype=order.kv_dtype,
+    )
     admission = admit(
         config,
         device=order.device,

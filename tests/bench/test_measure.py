@@ -27,7 +27,10 @@ from gemma_node.bench.measure import measure
 from gemma_node.bench.measure import Order
 from gemma_node.cli import main
 from gemma_node.errors import ConfigError
-from gemma_node.model.weights import load_model
+from gemma_node.model.linear import QuantLinear
+from gemma_node.quant.affine import quantize
+from tests.fixtures.random_model import random_model
+from tests.fixtures.random_model import small_config
 
 DEMO = Path(__file__).parents[2] / 'gemma_node' / 'assets' / 'demo'
 
@@ -56,12 +59,16 @@ def test_what_time_did_not_allow_is_said() -> None:
 
 
 def test_a_step_reads_every_matrix_but_the_gathered_table_once() -> None:
-    model = load_model(DEMO)
-    config = model.config
-    table = model.embed_tokens_per_layer.weight
-    assert table.shape == (config.vocab_size, config.num_layers * config.ple_dim)
-    whole = sum(each.nbytes for each in model.parameters())
-    assert bytes_per_step(model) == whole - table.nbytes
+    plain = random_model(small_config())
+    table = plain.embed_tokens_per_layer.weight
+    whole = sum(each.nbytes for each in plain.parameters())
+    assert bytes_per_step(plain) == whole - table.nbytes
+    packed = random_model(small_config())
+    old = packed.layers[0].mlp.down_proj
+    codes = quantize(old.weight, bits=4, group_size=32)
+    packed.layers[0].mlp.down_proj = QuantLinear(codes, 'mlx-4bit/32')
+    saved = old.weight.nbytes - codes.nbytes
+    assert bytes_per_step(packed) == bytes_per_step(plain) - saved
 
 
 @pytest.mark.parametrize(

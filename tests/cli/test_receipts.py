@@ -35,6 +35,8 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return sources.write_standalone(folder, vocab_size=768)
 
 
+# Half a minute alone, many times that beside other work.
+@pytest.mark.timeout(900)
 def test_the_embedded_checkpoint_passes_quickly(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

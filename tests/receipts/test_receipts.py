@@ -45,6 +45,9 @@ from gemma_node.receipts.report import write_receipt
 from gemma_node.receipts.scalars import Scalars
 from tests.fixtures import sources
 
+# Seconds each alone, many times that beside other work.
+pytestmark = pytest.mark.timeout(600)
+
 FORWARD = {
     'window 15', 'window 17', 'KV source of sliding layers 0, not 2',
     'KV source of full layers 1, not 3', 'per-layer table row + 1',
@@ -304,7 +307,7 @@ def test_the_receipt_is_bound_to_what_it_was_made_of(
     assert len({bound['checkpoint'], bound['package'], bound['kernels']}) == 3
     assert bound['libraries']['torch'] == torch.__version__.partition('+')[0] or bound['libraries']
     assert receipt['envelope'] == {
-        'lanes': 2, 'context_tokens': 256, 'compute_dtype': 'float32', 'kv_dtype': 'float32',
+        'lanes': 2, 'context_tokens': 256, 'compute_dtype': 'float32', 'kv_dtype': 'auto',
         'tile': 64,
     }  # fmt: skip
     assert receipt['digest'] == digest_of(receipt)
@@ -336,6 +339,7 @@ def test_only_times_change_from_run_to_run(receipt: dict[str, Any], source: Path
     [
         ({'device': 'auto'}, 'cpu, cuda, xpu'),
         ({'dtype': 'float16'}, 'auto, float32, bfloat16'),
+        ({'kv_dtype': 'int8'}, 'kv_dtype must be one of auto, float32, bfloat16'),
         ({'lanes': 0}, 'lanes must be >= 1'),
         ({'context_tokens': 1 << 20}, 'the checkpoint goes to 512'),
     ],
