@@ -21,6 +21,7 @@ import datetime
 import json
 import math
 from pathlib import Path
+import re
 from typing import Any
 
 from rich.console import Console
@@ -35,6 +36,7 @@ from gemma_node.errors import ConfigError
 from gemma_node.errors import GemmaNodeError
 
 EMBEDDED_CHECKPOINT = Path(__file__).resolve().parent / 'assets' / 'demo'
+_CONTROL = re.compile('[\x00-\x08\x0b-\x1f\x7f-\x9f]')
 _VERDICTS = ('UNKNOWN', 'WOULD_SEND', 'NEEDS_APPROVAL', 'SENT', 'REFUSED')
 _EVENT_STATES = ('UNKNOWN', 'AWAITING_APPROVAL', 'SENT', 'ACCEPTED', 'EXECUTING', 'CANCELING',
                  'SUCCEEDED', 'ABORTED', 'CANCELED', 'REJECTED', 'EXPIRED', 'ORPHANED')
@@ -128,6 +130,20 @@ def _explain(arguments: argparse.Namespace, console: Console) -> int:
         del record['start']
         _print_json(console, {**record, **texts})
         return 0
+    try:
+        page = _page(record, texts)
+    except (KeyError, IndexError, TypeError, ValueError, OverflowError) as error:
+        # Ours are written whole; what lacks a part was written by another version or changed.
+        raise ConfigError(f'decision {record["id"]} cannot be shown as a page: its record is not '
+                          f'as this version writes it ({type(error).__name__}: {error}); --json '
+                          'prints it as it is') from error
+    for table in page:
+        console.print(table)
+    return 0
+
+
+def _page(record: dict[str, Any], texts: dict[str, str]) -> list[Table]:
+    """Return what a person is shown of a decision."""
     answer, request = record['answer'], record['request']
     moment = datetime.datetime.fromtimestamp(record['time_ns'] / 1e9, datetime.timezone.utc)
     code = ErrorCode(answer['error_code'])
@@ -150,24 +166,22 @@ def _explain(arguments: argparse.Namespace, console: Console) -> int:
     table.add_column(overflow='fold')
     for name, value in lines.items():
         if value:
-            table.add_row(name, escape(str(value)))
-    console.print(table)
-    _print_rows(console, 'input', ('age s', 'limit s', 'state', 'tokens', 'topic', 'digest'), [
+            table.add_row(name, _shown(value))
+    return [table, *_rows('input', ('age s', 'limit s', 'state', 'tokens', 'topic', 'digest'), [
         (each['name'], _number(each['age_s']), _number(each['max_age_s']),
          InputState(each['state']).name, each['tokens'], each['topic'], each['digest'][:12])
-        for each in record['inputs']])
-    _print_rows(console, 'call', ('arguments', 'probability', 'verdict', 'code', 'why'), [
-        (each['name'], json.dumps(each['arguments']), _number(each['probability']),
-         _VERDICTS[each['verdict']], ErrorCode(each['code']).name,
-         '; '.join(each['violations'])) for each in record['calls']])
-    _print_rows(console, 'event', ('state', 'after s', 'code', 'message', 'cause'), [
-        (each['name'], _EVENT_STATES[each['state']], _number(each['elapsed']),
-         ErrorCode(each['error_code']).name, each['error_msg'], each['cause'])
-        for each in record['events'] if each['kind'] == 'event'])
-    _print_rows(console, 'operator', ('what', 'reason'), [
-        (each['operator_name'] or 'somebody', each['what'], each['reason'])
-        for each in record['events'] if each['kind'] == 'operator'])
-    return 0
+        for each in record['inputs']]),
+        *_rows('call', ('arguments', 'probability', 'verdict', 'code', 'why'), [
+            (each['name'], json.dumps(each['arguments']), _number(each['probability']),
+             _VERDICTS[each['verdict']], ErrorCode(each['code']).name,
+             '; '.join(each['violations'])) for each in record['calls']]),
+        *_rows('event', ('state', 'after s', 'code', 'message', 'cause'), [
+            (each['name'], _EVENT_STATES[each['state']], _number(each['elapsed']),
+             ErrorCode(each['error_code']).name, each['error_msg'], each['cause'])
+            for each in record['events'] if each['kind'] == 'event']),
+        *_rows('operator', ('what', 'reason'), [
+            (each['operator_name'] or 'somebody', each['what'], each['reason'])
+            for each in record['events'] if each['kind'] == 'operator'])]
 
 
 def _texts(record: dict[str, Any], model: str) -> dict[str, str]:
@@ -184,18 +198,23 @@ def _texts(record: dict[str, Any], model: str) -> dict[str, str]:
     except GemmaNodeError as error:
         return {'prompt': f'{len(trace["prompt_ids"])} ids; no tokenizer: {error}'}
     return {'prompt': tokenizer.decode(trace['prompt_ids']),
-            'completion': tokenizer.decode(trace['output_ids'])}
+            'completion': tokenizer.decode(trace.get('output_ids', ()))}
 
 
-def _print_rows(
-    console: Console, first: str, columns: tuple[str, ...], rows: list[tuple[Any, ...]]
-) -> None:
+def _rows(
+    first: str, columns: tuple[str, ...], rows: list[tuple[Any, ...]]
+) -> list[Table]:
     if not rows:
-        return
+        return []
     table = Table(first, *columns, box=None)
     for row in rows:
-        table.add_row(*(escape(str(value)) for value in row))
-    console.print(table)
+        table.add_row(*(_shown(value) for value in row))
+    return [table]
+
+
+def _shown(value: Any) -> str:
+    """Return text that no terminal obeys: it came from topics and servers."""
+    return escape(_CONTROL.sub(lambda found: f'\\x{ord(found.group()):02x}', str(value)))
 
 
 def _number(value: float | None) -> str:

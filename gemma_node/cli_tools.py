@@ -127,7 +127,10 @@ def check_tools(file: Path, *, model: Path, origin: Path | None = None) -> dict[
         'problems': [*(str(problem) for problem in problems.values()), *missing],
         'warnings': list(catalogue.warnings), 'checked_after': list(catalogue.checked_after),
     }
-    return {**report, **_language(catalogue, model)}
+    language = _language(catalogue, model)
+    report['problems'] += [f'{tool["name"]}: this sample cannot be sent: {tool["goal_problem"]}'
+                           for tool in language['tools'] if tool['goal_problem']]
+    return {**report, **language}
 
 
 def _missing(file: Path, interfaces: InterfaceSource) -> list[str]:
@@ -192,16 +195,20 @@ def sample(tool: ToolSpec, call_ids: Any, constraint: Any) -> dict[str, Any]:
     from gemma_node.tools.overlay import to_message
     from gemma_node.tools.sample import sample_arguments
 
-    arguments = dict(tool.examples[0][1]) if tool.examples else sample_arguments(
-        tool.declaration.parameters)
-    if not all(constraint.accept(token_id) for token_id in call_ids([(tool.name, arguments)])):
-        raise ConfigError(f'the grammar does not take the call {tool.name} {arguments}')
     found: dict[str, Any] = {
         'name': tool.name, 'kind': tool.kind.name.lower(), 'type': tool.interface_type,
         'interface': tool.interface_name, 'mode': tool.mode.name.lower(),
         'description': tool.description, 'parameters': dict(tool.declaration.parameters),
-        'sample': arguments, 'goal': None, 'goal_problem': '',
+        'sample': None, 'goal': None, 'goal_problem': '',
     }
+    try:
+        arguments = dict(tool.examples[0][1]) if tool.examples else sample_arguments(
+            tool.declaration.parameters)
+    except ConfigError as error:
+        return {**found, 'goal_problem': str(error)}
+    found['sample'] = arguments
+    if not all(constraint.accept(token_id) for token_id in call_ids([(tool.name, arguments)])):
+        raise ConfigError(f'the grammar does not take the call {tool.name} {arguments}')
     try:
         found['goal'] = _plain(to_message(tool, arguments, frame_prefix='robot/', kept={
             rule.name: {'x': 0.0, 'y': 0.0, 'z': 0.0, 'w': 1.0}
@@ -258,10 +265,8 @@ def as_text(report: Mapping[str, Any]) -> str:
         if tool['type']:
             lines.append(f'  {tool["kind"]} {tool["type"]} at {tool["interface"]}: '
                          f'{json.dumps(tool["goal"], ensure_ascii=False)}')
-        if tool['goal_problem']:
-            lines.append(f'  cannot be sent: {tool["goal_problem"]}')
     lines += ['', *(f'warning: {sentence}' for sentence in report['warnings'])]
     lines += [f'problem: {sentence}' for sentence in report['problems']]
-    usable = len(report['tools'])
+    usable = sum(not tool['goal_problem'] for tool in report['tools'])
     lines.append(f'{usable} tools can be used, {len(report["problems"])} problems')
     return '\n'.join(lines)

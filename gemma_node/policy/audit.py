@@ -224,19 +224,53 @@ def read_records(path: Path) -> Iterator[dict[str, Any]]:
     for line in _lines(path):
         try:
             record = msgspec.json.decode(line)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             raise ConfigError(f'{path} is damaged: {error}') from error
         if not isinstance(record, dict):
             raise ConfigError(f'{path} is no audit log')
+        if problem := _problem(record):
+            raise ConfigError(f'{path} is damaged, or of another version: a record of kind '
+                              f'{str(record.get("kind"))[:40]!r} {problem}')
         if record.get('kind') == 'start':
             start = record
         trace = record.get('trace')
         if trace:
             key = (record.get('robot', ''), record['request'].get('session', ''))
             told = trace.pop('prompt')
-            trace['prompt_ids'] = prompts.get(key, [])[:told['keep']] + told['ids']
+            before = prompts.get(key, [])
+            if told['keep'] > len(before):
+                raise ConfigError(f'{path} is damaged: decision {record["id"]} keeps '
+                                  f'{told["keep"]} tokens of a prompt of {len(before)}')
+            trace['prompt_ids'] = before[:told['keep']] + told['ids']
             prompts[key] = trace['prompt_ids']
         yield {**record, 'start': start} if record.get('kind') == 'decision' else record
+
+
+def _problem(record: dict[str, Any]) -> str:
+    """Return what of a record's frame is not as it is written; '' where all is well."""
+    wanted: dict[str, type] = {'decision_id': str}
+    if record.get('kind') == 'decision':
+        wanted |= {'id': str, 'robot': str, 'request': dict}
+        missing = [name for name in ('id', 'robot', 'request') if name not in record]
+        if missing:
+            return f'has no {missing[0]}'
+    for name, kind in wanted.items():
+        if name in record and not isinstance(record[name], kind):
+            return f'has a {name} that is no {kind.__name__}'
+    trace = record.get('trace')
+    if not trace:
+        return ''
+    told = trace.get('prompt') if isinstance(trace, dict) else None
+    ids = told.get('ids') if isinstance(told, dict) else None
+    keep = told.get('keep') if isinstance(told, dict) else None
+    if record.get('kind') != 'decision' or not isinstance(ids, list) \
+            or not isinstance(keep, int) or keep < 0:
+        return 'has a trace without a prompt'
+    outputs = trace.get('output_ids', [])
+    if not isinstance(outputs, list) or not all(
+            isinstance(each, int) and 0 <= each < 1 << 31 for each in (*ids, *outputs)):
+        return 'has a trace with ids that are no tokens'
+    return ''
 
 
 def _lines(path: Path) -> Iterator[bytes]:
@@ -244,8 +278,13 @@ def _lines(path: Path) -> Iterator[bytes]:
     decompressor = zstd.ZstdDecompressor()
     try:
         with path.open('rb') as stream:
-            while not decompressor.eof and (data := stream.read(1 << 20)):
-                *whole, rest = (rest + decompressor.decompress(data)).split(b'\n')
-                yield from whole
+            while data := stream.read(1 << 20):
+                while data:
+                    if decompressor.eof:
+                        # Another log was appended to this one.
+                        decompressor, rest = zstd.ZstdDecompressor(), b''
+                    *whole, rest = (rest + decompressor.decompress(data)).split(b'\n')
+                    yield from whole
+                    data = decompressor.unused_data if decompressor.eof else b''
     except zstd.ZstdError as error:
         raise ConfigError(f'{path} is no audit log, or damaged: {error}') from error

@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace
+from decimal import ROUND_CEILING
 from typing import Any
 
 from gemma_node.tools.interface_schema import Bytes
@@ -36,6 +37,7 @@ from gemma_node.tools.interface_schema import schema_of
 from gemma_node.tools.interface_schema import Shape
 from gemma_node.tools.spec import PathPart
 from gemma_node.tools.validate import check_plain
+from gemma_node.tools.validate import to_decimal
 from gemma_node.tools.validate import validate_value
 from gemma_node.tools.yaml_reader import YamlNode
 
@@ -157,6 +159,12 @@ def _read_bounds(
         low, high = pairs[0][1], pairs[1][1]
         if low in schema and high in schema and schema[low] > schema[high]:
             raise node.error(f'{pairs[0][0]} {schema[low]} is above {pairs[1][0]} {schema[high]}')
+    if {'multipleOf', 'minimum', 'maximum'} <= schema.keys():
+        least, most, step = (
+            to_decimal(schema[key]) for key in ('minimum', 'maximum', 'multipleOf'))
+        if (least / step).to_integral_value(ROUND_CEILING) * step > most:
+            raise node.error(f'no multiple of step {step} lies between minimum {least} and '
+                             f'maximum {most}')
     if schema['type'] == 'array' and 'items' not in schema:
         if 'items' not in entries:
             raise node.error('an array needs items: the type of what it holds')

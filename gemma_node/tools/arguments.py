@@ -42,6 +42,7 @@ from gemma_node.tools.interface_schema import Scalar
 from gemma_node.tools.interface_schema import Seconds
 from gemma_node.tools.interface_schema import shape_at
 from gemma_node.tools.interface_schema import without
+from gemma_node.tools.lark import MAX_CHOICES
 from gemma_node.tools.overlay import constant_of
 from gemma_node.tools.overlay import field_value
 from gemma_node.tools.spec import ArgumentRule
@@ -231,6 +232,7 @@ def _read_choices(
         return None
     if isinstance(source.value, list):
         values = [item.plain() for item in source.sequence()]
+        _check_count(source, len(values))
         for idx, item in enumerate(values):
             if not isinstance(item, (str, int, float)) or isinstance(item, bool):
                 raise source.sequence()[idx].error('a choice in a list must be text or a number')
@@ -239,9 +241,15 @@ def _read_choices(
         found: Mapping[str, Any] | list[Any] = values
     else:
         found = {key: item.plain() for key, item in source.mapping().items()}
+        _check_count(source, len(found))
     if not found:
         raise source.error('must not be empty')
     return found
+
+
+def _check_count(node: YamlNode, count: int) -> None:
+    if count > MAX_CHOICES:
+        raise node.error(f'{count} choices; at most {MAX_CHOICES} are taken')
 
 
 def _read_default(node: YamlNode, schema: Mapping[str, Any]) -> Any:

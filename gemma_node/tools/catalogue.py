@@ -96,6 +96,8 @@ BUILTINS: Mapping[str, ToolDeclaration] = {
          {'question': 'What to ask.'}),
     )
 }
+# ROS takes 247 for the whole, with namespace and /_action/cancel_goal and the like.
+MAX_NAME_CHARACTERS = 160
 _TOPIC_NAME = re.compile(r'/?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*')
 
 
@@ -313,6 +315,9 @@ def _read_interface_name(node: YamlNode) -> str:
     name = node.text()
     if _TOPIC_NAME.fullmatch(name) is None:
         raise node.error(f'{name!r} is no name like navigate_to or arm/pick')
+    if len(name) > MAX_NAME_CHARACTERS:
+        raise node.error(f'is a name of {len(name)} characters; at most {MAX_NAME_CHARACTERS}, '
+                         'for ROS adds namespace and suffix')
     return name
 
 

@@ -141,6 +141,8 @@ def read_result(
     if groups and len(success) > 1:
         raise entries['success'].error('give field and equals, or any, or all')
     nodes = success[groups[0]].sequence() if groups else [entries['success']]
+    if not nodes:
+        raise success[groups[0]].error('must not be empty; leave success out if every end is one')
     return ResultRule(
         show=show, needs_all=groups != ['any'],
         success=tuple(_read_condition(item, interface_type, interfaces) for item in nodes))

@@ -40,6 +40,7 @@ from gemma_node.errors import ConfigError
 MAX_FILE_BYTES = 1 << 20
 MAX_DEPTH = 32
 MAX_VALUES = 100_000
+_MAX_INTEGER = 1 << 64
 _CONTROL = re.compile('[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]')
 
 
@@ -125,6 +126,8 @@ class YamlNode:
         if isinstance(self.value, bool) or not isinstance(self.value, (int, float)):
             raise self.error(f'expected a number, found {describe(self.value)}')
         number = int(self.value) if isinstance(self.value, int) else float(self.value)
+        if isinstance(number, int) and abs(number) > _MAX_INTEGER:
+            raise self.error('holds a whole number beyond 64 bits, which no field takes')
         if isinstance(number, float) and not math.isfinite(number):
             raise self.error(f'must be finite, found {number}')
         if number < minimum:
@@ -150,12 +153,7 @@ class YamlNode:
 def read_yaml(path: Path | str) -> YamlNode:
     """Read one document; raises ConfigError for anything that is not plain, finite YAML 1.2."""
     path = Path(path)
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise ConfigError(f'{path}: cannot be read: {error.strerror or error}') from error
-    if len(raw) > MAX_FILE_BYTES:
-        raise ConfigError(f'{path}: {len(raw)} bytes; at most {MAX_FILE_BYTES} are read')
+    raw = _read_bounded(path)
     reader = YAML(typ='rt', pure=True)
     reader.allow_duplicate_keys = False
     reader.version = (1, 2)
@@ -173,12 +171,30 @@ def read_yaml(path: Path | str) -> YamlNode:
         place = f'{path}:{mark.line + 1}' if mark is not None else str(path)
         problem = ' '.join(str(error.problem or error.context or 'not YAML').split())
         raise ConfigError(f'{place}: malformed YAML: {problem}') from error
-    except (YAMLError, ValueError, RecursionError) as error:
+    except RecursionError as error:
+        raise ConfigError(f'{path}: nested too deeply; at most {MAX_DEPTH} levels') from error
+    except (YAMLError, ValueError) as error:
         problem = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ConfigError(f'{path}: malformed YAML: {problem}') from error
     node = YamlNode(value, file=str(path), line=1, path='')
     _check_size(node)
     return node
+
+
+def _read_bounded(path: Path) -> bytes:
+    # A device or a pipe may never end, or never begin.
+    try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise ConfigError(f'{path}: cannot be read: no regular file')
+        with path.open('rb') as stream:
+            raw = stream.read(MAX_FILE_BYTES + 1)
+            nbytes = len(raw) if len(raw) <= MAX_FILE_BYTES else path.stat().st_size
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else ''
+        raise ConfigError(f'{path}: cannot be read: {reason or error}') from error
+    if nbytes > MAX_FILE_BYTES:
+        raise ConfigError(f'{path}: {nbytes} bytes; at most {MAX_FILE_BYTES} are read')
+    return raw
 
 
 def describe(value: Any) -> str:
@@ -213,6 +229,8 @@ def _plain(value: Any, node: YamlNode, depth: int) -> Any:
     if isinstance(value, str):
         return str(value)
     if isinstance(value, int):
+        if abs(value) > _MAX_INTEGER:
+            raise node.error('holds a whole number beyond 64 bits, which no field takes')
         return int(value)
     if isinstance(value, float):
         if not math.isfinite(value):

@@ -88,6 +88,22 @@ def test_check_of_a_file_that_cannot_be_read_is_a_mistake(capsys, tmp_path, text
     assert sentence in capsys.readouterr().err
 
 
+def test_check_counts_a_tool_whose_sample_no_server_would_get_as_a_problem(capsys, tmp_path):
+    file = tmp_path / 'tools.yaml'
+    file.write_text(
+        'version: 1\ntools:\n'
+        '  gap: {topic: test_msgs/msg/Arrays, name: a, description: A., arguments: '
+        '{"bool_values[1]": {alias: b}}}\n'
+        '  long: {topic: std_msgs/msg/String, name: b, description: B., arguments: '
+        '{data: {min_length: 1048576}}}\n'
+        '  fine: {topic: std_msgs/msg/String, name: b, description: B., arguments: {data: {}}}\n')
+    assert main(['tools', 'check', str(file)]) == 1
+    text = capsys.readouterr().out
+    assert 'problem: gap: this sample cannot be sent: gap: the items [1] leave a gap' in text
+    assert 'problem: long: this sample cannot be sent: no sample fits' in text
+    assert text.rstrip().endswith('4 tools can be used, 2 problems')
+
+
 def test_init_refuses_to_replace_a_file(capsys, tmp_path):
     (tmp_path / 'mine.yaml').write_text('mine')
     assert main(['tools', 'init', '--robot', 'r1', '--out', str(tmp_path / 'mine.yaml')]) == 2

@@ -14,12 +14,14 @@
 
 """The audit log never waits, loses at most a moment to a kill, and reads back what was put in."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
 
+from backports import zstd
 import pytest
 
 from gemma_node.errors import ConfigError
@@ -150,6 +152,52 @@ def test_what_is_no_log_is_said(tmp_path, content):
         audit_files(tmp_path / 'nothing')
     with pytest.raises(ConfigError, match=r'no decision|no audit log'):
         find_decision(path, '0' * 32)
+
+
+def log_of(path, *records):
+    """Write records as they are, in one frame of its own."""
+    lines = b''.join(json.dumps(record).encode() + b'\n' for record in records)
+    with path.open('ab') as stream:
+        stream.write(zstd.compress(lines))
+    return path
+
+
+WHOLE = {'kind': 'decision', 'id': 'ab' * 16, 'robot': 'r1', 'request': {'session': ''}}
+
+
+@pytest.mark.parametrize(('change', 'problem'), [
+    ({'id': None}, 'id that is no str'), ({'request': 3}, 'request that is no dict'),
+    ({'id': 'cd' * 16, 'decision_id': 5}, 'decision_id that is no str'),
+    ({'trace': {'x': 1}}, 'without a prompt'),
+    ({'trace': [1]}, 'without a prompt'),
+    ({'trace': {'prompt': {'keep': 'x', 'ids': []}}}, 'without a prompt'),
+    ({'trace': {'prompt': {'keep': 0, 'ids': [-1]}}}, 'no tokens'),
+    ({'trace': {'prompt': {'keep': 0, 'ids': [1]}, 'output_ids': ['x']}}, 'no tokens'),
+    ({'trace': {'prompt': {'keep': 9, 'ids': [1]}}}, 'keeps 9 tokens of a prompt of 0'),
+])
+def test_a_record_that_was_changed_is_a_damaged_log(tmp_path, change, problem):
+    file = log_of(tmp_path / 'audit-x.jsonl.zst', WHOLE | change)
+    with pytest.raises(ConfigError, match=f'damaged.*{problem}'):
+        find_decision(file, 'abab')
+
+
+def test_a_decision_without_an_id_and_nesting_without_end_are_damage(tmp_path):
+    file = log_of(tmp_path / 'audit-x.jsonl.zst', {'kind': 'decision'})
+    with pytest.raises(ConfigError, match='has no id'):
+        find_decision(file, 'abab')
+    file.write_bytes(zstd.compress(b'[' * 100_000 + b'\n'))
+    with pytest.raises(ConfigError, match='is damaged'):
+        find_decision(file, 'abab')
+
+
+def test_logs_that_were_joined_are_read_to_their_end_and_what_follows_is_damage(tmp_path):
+    file = log_of(tmp_path / 'audit-x.jsonl.zst', WHOLE)
+    log_of(file, WHOLE | {'id': 'cd' * 16})
+    assert [record['id'] for record in decisions(file)] == ['ab' * 16, 'cd' * 16]
+    with file.open('ab') as stream:
+        stream.write(b'garbage')
+    with pytest.raises(ConfigError, match='no audit log, or damaged'):
+        list(decisions(file))
 
 
 def test_a_folder_that_cannot_be_written_is_a_config_error(tmp_path):

@@ -13,6 +13,7 @@
 # limitations under the License.
 
 
+import os
 from pathlib import Path
 import textwrap
 
@@ -127,6 +128,7 @@ def _changed(old: str, new: str) -> str:
     (_changed('action: some_msgs/action/Go', 'action: Go'), 7, 'no type like package/action/Name'),
     (_changed('action: some_msgs/action/Go', 'mode: auto'), 6, 'exactly one of action, service'),
     (_changed('name: go', 'name: go to'), 8, "'go to' is no name"),
+    (_changed('name: go', f'name: {"g" * 161}'), 8, 'a name of 161 characters; at most 160'),
     (_changed('    name: go\n', ''), 6, 'the key name is missing'),
     (_changed('Go somewhere.', "''"), 9, 'must not be empty'),
     (_changed('Go somewhere.', 'yes: no'), 9, 'malformed YAML'),
@@ -144,8 +146,16 @@ def _changed(old: str, new: str) -> str:
     (_changed('minimum: 0.1', "minimum: '0'"), 12, 'expected a number'),
     (_changed('minimum: 0.1', 'min_length: 1'), 12, 'min_length does not fit the type number'),
     (_changed('minimum: 0.1', 'step: 0'), 12, 'must be above 0'),
-    (_changed('minimum: 0.1', 'step: 1, minimum: 0.2').replace('maximum: 1.0', 'maximum: 0.8'), 6,
-     'lies between'),
+    (_changed('minimum: 0.1', 'step: 1, minimum: 0.2').replace('maximum: 1.0', 'maximum: 0.8'),
+     12, 'lies between'),
+    (_changed('type: number, minimum: 0.1, maximum: 1.0',
+              'type: integer, minimum: 1, maximum: 4, step: 5'), 12, 'no multiple of step 5 lies'),
+    (_changed('[lab, dock]', f'[{", ".join(f"c{n}" for n in range(1025))}]'), 11,
+     '1025 choices; at most 1024'),
+    (_changed('minimum: 0.1', f'gain: 1{"0" * 400}'), 12, 'beyond 64 bits'),
+    (_changed('timeout: 10.0', f'timeout: 1{"0" * 400}'), 3, 'beyond 64 bits'),
+    (_changed('minimum: 0.1', f'default: 1{"0" * 400}'), 12, 'beyond 64 bits'),
+    (_changed('{field: error_code, equals: 0}', '{any: []}'), 16, 'must not be empty'),
     (_changed('minimum: 0.1', 'default: 5'), 12, '5 is greater than the maximum'),
     (_changed('minimum: 0.1', 'default: keep'), 12, "'keep' is str, not number"),
     (_changed('minimum: 0.1', 'gain: 0'), 12, 'must not be 0'),
@@ -197,6 +207,20 @@ def test_file_that_is_no_text_is_refused(tmp_path):
     file.write_bytes(b'#' * (2 << 20))
     with pytest.raises(ConfigError, match='bytes; at most'):
         load_catalogue(file)
+    file.write_text('version: 1\ntools: ' + '[' * 1500)
+    with pytest.raises(ConfigError, match='nested too deeply'):
+        load_catalogue(file)
+
+
+@pytest.mark.parametrize('is_choices', [False, True])
+def test_a_pipe_or_device_is_refused_before_it_is_read(write, tmp_path, is_choices):
+    os.mkfifo(tmp_path / 'pipe')
+    for endless in ('/dev/zero', str(tmp_path / 'pipe')):
+        file = Path(endless)
+        if is_choices:
+            file = write(GOOD.replace('choices: [lab, dock]', f'choices_file: {endless}'))
+        with pytest.raises(ConfigError, match='no regular file'):
+            load_catalogue(file, InterfaceSource([]))
 
 
 def test_aliases_cannot_blow_up_a_small_file(write):
