@@ -23,6 +23,7 @@ is off by any share, or that does not multiply the whole stream, does not.
 from __future__ import annotations
 
 from collections.abc import Iterator
+import math
 from typing import cast
 
 import torch
@@ -71,8 +72,11 @@ class Scalars:
 
 def _compare(bench: Bench, gains: dict[int, float]) -> Finding:
     num_scaled = len(bench.plan.layers) - 1
-    scalars = [0.5 if index % 2 else 2.0 for index in range(num_scaled)]
-    product = 2.0 if num_scaled % 2 else 1.0
+    source = bench.plan.layers[-1].source
+    # The owner that the last layer reads must see the same stream too, for the norms' epsilon.
+    scalars = [*_alternating(source), *_alternating((num_scaled - source) // 2 * 2)]
+    scalars += [1.0] * (num_scaled - len(scalars))
+    product = math.prod(scalars)
     on_layers = _scaled(
         bench.model,
         [scalar * gains.get(index, 1.0) for index, scalar in enumerate(scalars)],
@@ -86,6 +90,10 @@ def _compare(bench: Bench, gains: dict[int, float]) -> Finding:
         measured={'rows': one.shape[0], 'rows_that_differ': different},
         bounds={'rows_that_differ': 0},
     )
+
+
+def _alternating(count: int) -> list[float]:
+    return [0.5 if index % 2 else 2.0 for index in range(count)]
 
 
 def _scaled(model: Gemma4, scalars: list[float], embedding: float) -> Gemma4:

@@ -226,8 +226,8 @@ def test_device_without_a_receipt_is_refused_with_what_to_do(random_checkpoint, 
         assemble(settings(random_checkpoint, device='cuda'), ignore)
 
 
-def test_memory_that_would_not_suffice_is_refused_before_weights_are_read(copy):
-    (copy / 'model.safetensors').unlink()
+def test_memory_that_would_not_suffice_is_refused_before_weights_are_read(copy, monkeypatch):
+    monkeypatch.setattr('gemma_node.assemble.load_model', None)
     with pytest.raises(RequestError, match='state_budget_mb') as caught:
         assemble(settings(copy, state_budget_mb=1 << 30), ignore)
     assert caught.value.code is ErrorCode.OUT_OF_MEMORY
