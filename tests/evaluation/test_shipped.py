@@ -36,8 +36,8 @@ QUICK = (
     'no_action/thanks', 'stop', 'refuse/no_tool', 'reply/battery', 'follow_up/next',
     'autonomous/obstacle',
 )  # fmt: skip
-# Of the fifteen; what fewer right ones would be is chance.
-QUICK_RIGHT = 6
+# Of the fifteen: the shipped weights choose 12 right; other arithmetic may turn one or two.
+QUICK_RIGHT = 10
 
 
 def one_of_each(cases, categories):
