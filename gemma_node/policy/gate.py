@@ -290,7 +290,7 @@ class Gate:
 def withdraw(verdict: Verdict, code: ErrorCode, sentence: str) -> Verdict:
     """Return the verdict as refused, for a reason found after the gate."""
     return replace(verdict, kind=VerdictKind.REFUSED, code=code,
-                   violations=(*verdict.violations, sentence), preempts=(), follows=())
+                   violations=(sentence, *verdict.violations), preempts=(), follows=())
 
 
 def kind_of(spec: ToolSpec | None) -> CallKind:

@@ -33,6 +33,10 @@ from gemma_node.policy.fields import lookup
 from gemma_node.policy.fields import violation
 from gemma_node.tools.spec import Requirement
 
+_KINDS: Mapping[str, tuple[type, ...]] = {
+    'boolean': (bool,), 'integer': (int,), 'number': (int, float), 'string': (str,),
+    'array': (list, tuple), 'object': (Mapping,)}
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -98,6 +102,10 @@ def check_seen(observations: Iterable[Observation], waited_s: float) -> list[Fin
 
 
 def _check_value(name: str, value: Any, schema: Mapping[str, Any]) -> list[Finding]:
+    wanted = str(schema.get('type', ''))
+    if wanted in _KINDS and not _is_of(wanted, value):
+        return [Finding(ErrorCode.SCHEMA_VIOLATION,
+                        f'{name} is {value!r:.60}, must be of type {wanted}')]
     if 'enum' in schema and value not in schema['enum']:
         return [Finding(ErrorCode.LIMIT_EXCEEDED, f'{name} is {value!r}, not one of the choices')]
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -109,6 +117,11 @@ def _check_value(name: str, value: Any, schema: Mapping[str, Any]) -> list[Findi
         return [Finding(ErrorCode.LIMIT_EXCEEDED,
                         f'{name} is {value:g}, must be from {low:g} to {high:g}')]
     return []
+
+
+def _is_of(kind: str, value: Any) -> bool:
+    # For Python true is the number 1, which no limit of a speed would hold back.
+    return isinstance(value, bool) == (kind == 'boolean') and isinstance(value, _KINDS[kind])
 
 
 def _state_findings(observation: Observation, max_age_s: float) -> list[Finding]:

@@ -310,7 +310,8 @@ class Flow:
                     goal = self._outbox.goal(
                         request, call, spec, robot.config.namespace, observations)
                 except RequestError as error:
-                    verdict = withdraw(verdict, error.code, str(error))
+                    if verdict.kind is not VerdictKind.REFUSED:
+                        verdict = withdraw(verdict, error.code, str(error))
             goals.append(goal)
             judged.append(verdict)
         return goals, judged

@@ -115,6 +115,10 @@ def field_value(rule: ArgumentRule, value: Any, frame_prefix: str = '') -> Any:
     """Return the plain field value for one argument, or raise RequestError LIMIT_EXCEEDED."""
     if rule.choices is not None:
         return _checked(rule, _filled(rule.choices[value], frame_prefix), is_partial=True)
+    is_wanted_number = rule.is_yaw or rule.schema.get('type') in ('number', 'integer')
+    if is_wanted_number and (isinstance(value, bool) or not isinstance(value, (int, float))):
+        raise RequestError(ErrorCode.LIMIT_EXCEEDED,
+                           f'{rule.name}: expected a number, found {value!r:.60}')
     if rule.is_yaw:
         return yaw_to_quaternion(float(value) * rule.gain)
     if rule.gain != 1.0:

@@ -104,6 +104,9 @@ def test_set_mode_lowers_and_never_lifts_a_tool_over_its_file():
     (drive(y=1.0), ErrorCode.SCHEMA_VIOLATION),
     (drive(x=1.0, z=1.0), ErrorCode.SCHEMA_VIOLATION),
     (drive(x=1.0, place='c'), ErrorCode.LIMIT_EXCEEDED),
+    (drive(x=True), ErrorCode.SCHEMA_VIOLATION),
+    (drive(x='1.0'), ErrorCode.SCHEMA_VIOLATION),
+    (drive(x=None), ErrorCode.SCHEMA_VIOLATION),
 ])
 def test_bad_calls_are_refused_with_a_sentence(call, code):
     verdict = judge(make_gate(), call)

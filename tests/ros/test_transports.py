@@ -182,6 +182,19 @@ def test_stream_rises_and_falls_within_its_slew(world):
         assert abs(values[index] - values[index - 1]) <= allowed
 
 
+def test_a_speed_that_is_no_number_moves_nothing_and_code_and_sentence_agree(world):
+    heard, _ = listen(world)
+    for value in (True, '0.1', [0.1], None):
+        call = ask(world, 'creep', speed=value, seconds=0.2)
+        assert call.verdict == call.VERDICT_REFUSED
+        assert 'must be of type number' in call.violations[0]
+        decision = world.decisions[-1]
+        assert decision.error_code == ErrorCode.SCHEMA_VIOLATION
+        assert decision.error_msg == call.violations[0]
+    world.spin_for(0.1)
+    assert not heard
+
+
 def test_stream_that_loses_its_subscriber_is_aborted(world):
     heard, subscription = listen(world)
     call = ask(world, 'creep', speed=0.2, seconds=5.0)

@@ -82,6 +82,13 @@ def test_arguments_become_fields(rules, arguments, message):
     assert [type(value) for value in made.values()] == [type(value) for value in message.values()]
 
 
+@pytest.mark.parametrize('more', [{}, {'gain': 0.5}, {'is_yaw': True}, {'field_type': 'float64'}])
+@pytest.mark.parametrize('value', [True, '0.1', None, [1]])
+def test_what_is_no_number_never_becomes_one(more, value):
+    with pytest.raises(RequestError, match='v: expected a number, found'):
+        to_message(_spec(_rule('v', name='v', schema=NUMBER, **more)), {'v': value})
+
+
 def test_message_shares_nothing_with_the_spec():
     choices = {'lab': {'tags': ['a'], 'p': {'x': 1}}}
     spec = _spec(_rule('p', name='p', choices=choices),
