@@ -117,7 +117,7 @@ class Approvals:
                    if now_s - goal.sent_s <= goal.spec.approval_timeout_s]
         goals = [goal for goal in waiting if not call_ids or goal.call.id in call_ids]
         known = self._waiting.get(decision_id)
-        if not goals and (known is not None or decision_id in self._past):
+        if not waiting and (known is not None or decision_id in self._past):
             raise RequestError(ErrorCode.APPROVAL_EXPIRED,
                                f'no such call of decision {decision_id} waits any more')
         missing = set(call_ids) - {goal.call.id for goal in goals}

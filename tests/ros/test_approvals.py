@@ -199,8 +199,9 @@ def test_unknown_decisions_and_calls_are_named(waiting):
     assert approve(world, other).error_code == ErrorCode.INVALID_REQUEST
     other.id.uuid[0] = 7
     assert approve(world, other).error_code == ErrorCode.INVALID_REQUEST
-    assert approve(world, decision, call_ids=[other.id]).error_code in (
-        ErrorCode.INVALID_REQUEST, ErrorCode.APPROVAL_EXPIRED)
+    answer = approve(world, decision, call_ids=[other.id])
+    assert answer.error_code == ErrorCode.INVALID_REQUEST
+    assert answer.error_msg.startswith('call 07') and 'does not wait' in answer.error_msg
     assert approve(world, decision, call_ids=[decision.tool_calls[0].id]).success
 
 
