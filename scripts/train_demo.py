@@ -80,7 +80,7 @@ class Run:
         supply = Supply(
             plan.data_seed, plan.rows, plan.length, arguments.first_chunk + group.rank,
             group.size, plan.held_out if self.is_first else 0, assets_of(arguments.config),
-            plan.helping)
+            plan.helping, plan.drills_first, plan.drills_last, plan.drill_chunks)
         self.feed = Feed(supply, workers=arguments.workers, repeats=plan.repeats,
                          seed=plan.seed * 1000 + group.rank)
         self.device = self._join()

@@ -71,12 +71,17 @@ class Answer:
 
 @dataclass(frozen=True)
 class Turn:
-    """A finished turn: the request, the answer, and the result of its call, or `results` of several."""
+    """
+    A finished turn: the request, the answer, and the result of its call, or `results` of several.
+
+    `kind` says what the answer teaches; without one it is only read.
+    """
 
     text: str
     answer: Answer
     result: str = ''
     results: tuple[str, ...] = ()
+    kind: str = ''
 
 
 @dataclass
@@ -118,9 +123,12 @@ Maker = Callable[['CaseMaker'], 'Case | None']
 class CaseMaker:
     """Draws cases for one catalogue."""
 
-    def __init__(self, rng: random.Random, book: Book, robot: str, *, second: bool = False) -> None:
+    def __init__(
+        self, rng: random.Random, book: Book, robot: str, *, second: bool = False, brief: bool = False
+    ) -> None:
         self.rng = rng
         self.second = second
+        self.brief = brief
         self.book = book
         self.robot = robot
         self.names = book.names
@@ -134,6 +142,17 @@ class CaseMaker:
             if case is not None:
                 case = self.finish(case)
         return case
+
+    def blind(self, makers: tuple[tuple[float, Maker], ...]) -> Case | None:
+        """Make one case whose answer no observation changes, or None."""
+        case = self.rng.choices([make for _, make in makers], [weight for weight, _ in makers])[0](self)
+        if case is None or (case.state is not None and case.kind != 'limit') or case.turns:
+            return None
+        called = {name for name, _ in case.answer.calls}
+        if any(r.tool in called and r.kind in ('age', 'needs') for r in self.book.rules):
+            return None
+        case.state = State()
+        return self.finish(case)
 
     def finish(self, case: Case) -> Case | None:
         """Add what a case lacks: state, and refusals that stated rules demand."""
@@ -161,7 +180,9 @@ class CaseMaker:
 
     def state(self, *, trouble: float = 0.1, faults: float = 0.05, breaks: float = 0.12, most: int = 99) -> State:
         """Draw a state; it has what the stated rules need."""
-        if self.second:
+        if self.brief:
+            most = min(most, self.rng.choice((0, 0, 0, 1, 2)))
+        elif self.second:
             most = min(most, self.rng.choice((1, 2, 2, 3, 3, 4, 5, 99)))
         is_demo = self.book.is_demo and self.rng.random() < 0.7
         state = StateMaker(self.rng, is_demo=is_demo, trouble=trouble, faults=faults, tools=self.names).draw(most)

@@ -164,6 +164,11 @@ def made_up_book(rng: random.Random) -> Book:
     return _made_up(rng, chosen, strange=0.85, nonces=rng.choice((0.0, 0.05, 0.3, 1.0)), twins=twins)
 
 
+def small_book(rng: random.Random, start: list[Skill], count: int, *, nonces: float, strange: float = 0.7) -> Book:
+    """Return a catalogue of few tools, these skills among them."""
+    return _made_up(rng, draw_skills(rng, count, composed=0.3, start=start), strange=strange, nonces=nonces, twins=0)
+
+
 def _made_up(rng: random.Random, chosen: list[Skill], *, strange: float, nonces: float, twins: int) -> Book:
     rng.shuffle(chosen)
     style = _NameStyle(rng)

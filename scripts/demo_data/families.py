@@ -17,6 +17,7 @@
 
 from __future__ import annotations
 
+from demo_data import chains
 from demo_data import makers_calls as calls
 from demo_data import makers_refusals as refusals
 from demo_data import makers_state as states
@@ -65,9 +66,12 @@ def families(book: Book, *, second: bool = False) -> tuple[tuple[float, Maker], 
     return tuple((more.get(make, weight) * (HELPING.get(make, 1.0) if second else 1.0), make) for weight, make in FAMILIES)
 
 
-def draw_case(maker: CaseMaker) -> Case:
-    """Draw a case of any kind, at times after other turns."""
+def draw_case(maker: CaseMaker, *, dense: bool = False) -> Case:
+    """Draw a case of any kind, at times after other turns; `dense`: mostly after learnt ones."""
     case = maker.draw(families(maker.book, second=maker.second))
+    if dense and not case.is_bound and not case.turns and maker.rng.random() < 0.85:
+        case.turns = chains.learnt_turns(maker, maker.rng.randint(2, 6), chains.BLIND)
+        return case
     if not case.is_bound and maker.rng.random() < (0.15 if maker.second else 0.3):
         turns.with_history(maker, case, maker.rng)
     return case

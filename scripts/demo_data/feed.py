@@ -57,18 +57,28 @@ class Supply:
     held_out: int = 0
     assets: Path = packing.ASSETS
     helping: int = 1
+    drills_first: float = 0.0
+    drills_last: float = 0.0
+    drill_chunks: int = 1
+
+    def job(self, chunk: int) -> Job:
+        """Return what makes a chunk; the share of drills changes in a line over `drill_chunks`."""
+        stage = min(chunk / self.drill_chunks, 1.0)
+        drills = self.drills_first + (self.drills_last - self.drills_first) * stage
+        return (self.assets, self.seed, chunk, self.rows, self.length, self.helping, drills, stage)
 
 
-Job = tuple[Path, int, int, int, int, int]
+Job = tuple[Path, int, int, int, int, int, float, float]
 
 
 def make_chunk(job: Job) -> packing.Rows:
     """Make one batch of rows; runs in a worker process."""
-    assets, seed, chunk, rows, length, helping = job
+    assets, seed, chunk, rows, length, helping, drills, stage = job
     if not _WRITER:
         _WRITER.append(packing.load_writer(assets))
     made, used = packing.draw_rows(
-        _WRITER[0], seed, chunk * PACKS_PER_CHUNK, rows, length, helping=helping)
+        _WRITER[0], seed, chunk * PACKS_PER_CHUNK, rows, length, helping=helping,
+        drills=drills, stage=stage)
     if used > (chunk + 1) * PACKS_PER_CHUNK:
         raise ValueError('a chunk used more packs than it may; make PACKS_PER_CHUNK larger')
     return made
@@ -89,8 +99,8 @@ class Feed:
         self._pool: deque[packing.Rows] = deque(maxlen=POOL_SIZE)
         self.num_fresh = 0
         self._workers: Pool | None = None
-        held_out = [(supply.assets, HELD_OUT_SEED, i, supply.rows, supply.length, 1)
-                    for i in range(supply.held_out)]
+        plain = Supply(HELD_OUT_SEED, supply.rows, supply.length, assets=supply.assets)
+        held_out = [plain.job(i) for i in range(supply.held_out)]
         jobs = _jobs(supply)
         if workers:
             os.environ['TOKENIZERS_PARALLELISM'] = 'false'
@@ -136,6 +146,5 @@ class Feed:
 def _jobs(supply: Supply) -> Iterator[Job]:
     chunk = supply.first
     while True:
-        yield (supply.assets, supply.seed, chunk, supply.rows, supply.length,
-               supply.helping)
+        yield supply.job(chunk)
         chunk += supply.stride

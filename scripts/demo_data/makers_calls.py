@@ -36,6 +36,7 @@ from demo_data.cases import IDLE
 from demo_data.cases import no_action
 from demo_data.cases import refuse
 from demo_data.catalogues import Tool
+from demo_data.conditions import Condition
 from demo_data.observations import State
 from demo_data.phrases import expand
 from demo_data.phrases import join
@@ -43,6 +44,7 @@ from demo_data.phrases import Said
 from demo_data.wishes import make_wish
 from demo_data.wishes import put
 from demo_data.wishes import say_choice
+from demo_data.wishes import Wish
 from gemma_node.core import InputState
 
 
@@ -191,6 +193,13 @@ def condition(m: CaseMaker) -> Case | None:
     problem = found.problem(state)
     if not problem and found.is_close(state):
         return None
+    return conditional(m, state, found, wish, other)
+
+
+def conditional(m: CaseMaker, state: State, found: Condition, wish: Wish, other: Wish) -> Case:
+    """Say a wish under a condition, at times with another one for when it does not hold."""
+    rng = m.rng
+    problem = found.problem(state)
     words = found.words(rng)
     has_else = rng.random() < 0.5
     if has_else:
@@ -243,7 +252,7 @@ def relative(m: CaseMaker) -> Case | None:
     reached = motion.reach(fact.value, move)
     if reached is None:
         return None
-    case = _to_point(m, tool, sentence, state, reached, 'relative')
+    case = to_point(m, tool, sentence, state, reached, 'relative')
     return None if case is not None and case.kind == 'out_of_range' and rng.random() < 0.85 else case
 
 
@@ -259,7 +268,7 @@ def _with_pose(m: CaseMaker, state: State) -> Any:
     return fact
 
 
-def _to_point(m: CaseMaker, tool: Tool, sentence: str, state: State, reached: tuple[Fraction, Fraction], kind: str) -> Case | None:
+def to_point(m: CaseMaker, tool: Tool, sentence: str, state: State, reached: tuple[Fraction, Fraction], kind: str) -> Case | None:
     """Answer with a drive to a point of the map, or a refusal where it is out of range."""
     x, y = (quantities.plain(v) for v in reached)
     arguments: dict[str, Any] = {}
@@ -300,7 +309,7 @@ def approach(m: CaseMaker) -> Case | None:
         return None
     said = Said(expand(rng, template.lstrip('=')), {'object': values.article(rng, name)}, True, frozenset(('object',)))
     reached = Fraction(str(thing['x'])), Fraction(str(thing['y']))
-    return _to_point(m, tool, m.say(said), state, reached, 'approach')
+    return to_point(m, tool, m.say(said), state, reached, 'approach')
 
 
 def approach_unseen(m: CaseMaker) -> Case | None:

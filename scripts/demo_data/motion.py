@@ -130,6 +130,18 @@ def draw_move(rng: random.Random, ways: tuple[str, ...], longest: float, *, two:
     return Move(template.format(q=said), size * signs[0], size * signs[1], 0, way, size)
 
 
+def draw_plain_move(rng: random.Random, ways: tuple[str, ...]) -> Move:
+    """Draw a move by whole or half metres, said in digits."""
+    way = rng.choice(ways)
+    size = Fraction(rng.choice((1, 1, 2, 2, 3, 4, 5)))
+    if rng.random() < 0.25:
+        size -= Fraction(1, 2)
+    said = f'{quantities.plain(size)} {rng.choice(("m", "m", "metres", "meters"))}'
+    signs = {'forward': (1, 0), 'backward': (-1, 0), 'left': (0, 1), 'right': (0, -1)}[way]
+    text = f'{rng.choice(_MOVES)} {rng.choice(_WAYS[way])}'.format(q=said)
+    return Move(text, size * signs[0], size * signs[1], 0, way, size)
+
+
 def draw_turn(rng: random.Random) -> Move:
     """Draw a turn by whole degrees."""
     if rng.random() < 0.08:

@@ -39,6 +39,7 @@ from demo_data.catalogues import changed_book
 from demo_data.catalogues import demo_book
 from demo_data.catalogues import made_up_book
 from demo_data.catalogues import ROOT
+from demo_data.drills import draw_drill_book
 from demo_data.families import draw_case
 from demo_data.fast_prompt import FastTemplate
 from demo_data.fast_prompt import FastWriter
@@ -54,15 +55,15 @@ from gemma_node.text.tokenizer import Tokenizer
 
 ASSETS = ROOT / 'gemma_node' / 'assets' / 'demo'
 MAX_TAIL = 1400
+DRILL_CASES = 28
 
 
 @dataclass(frozen=True)
 class Tail:
-    """Ids after the prefix; the last `num_target` are what the model is to write."""
+    """Ids after the prefix; `targets` are (start, end, kind) of what the model is to write."""
 
     ids: tuple[int, ...]
-    num_target: int
-    kind: str
+    targets: tuple[tuple[int, int, str], ...]
 
 
 @dataclass(frozen=True)
@@ -101,29 +102,56 @@ def draw_settings(rng: random.Random, book: Book) -> RobotSettings:
 
 
 def draw_cases(
-    seed: int, index: int, count: int, *, second: bool = False
+    seed: int, index: int, count: int, *, second: bool = False, dense: bool = False
 ) -> tuple[RobotSettings, Book, list[Case]]:
-    """Make `count` cases of one robot, of the second helping if so; (seed, index) decide all."""
+    """
+    Make `count` cases of one robot; (seed, index) decide all.
+
+    :param second: of the second helping
+    :param dense: most come after turns whose answers are learnt too
+    """
     rng = random.Random(f'{seed}/{index}')
     book = draw_book(rng, second=second)
     settings = draw_settings(rng, book)
     maker = CaseMaker(rng, book, settings.name, second=second)
-    return settings, book, [draw_case(maker) for _ in range(count)]
+    return settings, book, [draw_case(maker, dense=dense) for _ in range(count)]
+
+
+def draw_drill(
+    seed: int, index: int, count: int, stage: float, name: str = ''
+) -> tuple[RobotSettings, Book, list[Case]]:
+    """Make `count` cases of one drill; (seed, index, stage) decide all, or the name of a drill."""
+    rng = random.Random(f'drill/{seed}/{index}')
+    drill, book = draw_drill_book(rng, stage, name)
+    settings = draw_settings(rng, book)
+    maker = CaseMaker(rng, book, settings.name, second=True, brief=True)
+    return settings, book, drill.cases(maker, count, stage)
 
 
 def draw_pack(
-    writer: PromptWriter, seed: int, index: int, count: int, *, second: bool = False
+    writer: PromptWriter, seed: int, index: int, count: int, *, second: bool = False,
+    dense: bool = False, stage: float | None = None,
 ) -> Pack:
-    """Make one pack; tails too long for training are left out."""
-    settings, _, cases = draw_cases(seed, index, count, second=second)
+    """
+    Make one pack; tails too long for training are left out.
+
+    :param dense: whether answers that need no observation come before most cases, and are learnt
+    :param stage: makes it a drill, at this share of the curriculum
+    """
+    if stage is not None:
+        settings, _, cases = draw_drill(seed, index, count, stage)
+    else:
+        settings, _, cases = draw_cases(seed, index, count, second=second, dense=dense)
     writer._prefixes.clear()
     prefix = writer.prefix(settings).ids
     tails = []
     for case in cases:
-        prompt, target = encode_case(writer, settings, case)
-        ids = (*prompt.ids[len(prefix):], *target)
-        if len(ids) <= MAX_TAIL:
-            tails.append(Tail(ids, len(target), case.kind))
+        prompt, target, learnt = _encode(writer, settings, case)
+        ids = (*prompt.ids, *target)
+        if len(ids) <= MAX_TAIL + len(prefix):
+            spans = (*learnt, (len(prompt.ids), len(ids), case.kind))
+            tails.append(Tail(ids[len(prefix):], tuple(
+                (start - len(prefix), end - len(prefix), kind) for start, end, kind in spans)))
     return Pack(prefix, tuple(tails))
 
 
@@ -131,12 +159,24 @@ def encode_case(
     writer: PromptWriter, settings: RobotSettings, case: Case
 ) -> tuple[Prompt, tuple[int, ...]]:
     """Return the prompt the runtime would write, and the ids the model should answer with."""
+    prompt, target, _ = _encode(writer, settings, case)
+    return prompt, target
+
+
+def _encode(
+    writer: PromptWriter, settings: RobotSettings, case: Case
+) -> tuple[Prompt, tuple[int, ...], list[tuple[int, int, str]]]:
+    """Return prompt, answer, and where in the prompt earlier answers stand that are learnt."""
+    learnt: list[tuple[int, int, str]] = []
     conversation = writer.conversation(settings)
     results: tuple[ToolResult, ...] = ()
     for number, turn in enumerate(case.turns):
         request = _request(settings, turn.text, results)
         ids, calls = _output(writer, turn, number)
         conversation.commit(request, ids[:-1], calls)
+        end = len(conversation.history_ids) + 1
+        if turn.kind:
+            learnt.append((end - len(ids), end, turn.kind))
         told = turn.results or (turn.result,) * len(calls)
         results = tuple(
             ToolResult(call_id=call.id, name=call.name, text=text)
@@ -144,7 +184,9 @@ def encode_case(
     request = _request(settings, case.text, results)
     observations = case.state.observations if case.state is not None else ()
     prompt = conversation.build(request, observations)
-    return prompt, target_ids(writer, case.answer)
+    if conversation.history_turns < len(case.turns):
+        learnt = []
+    return prompt, target_ids(writer, case.answer), learnt
 
 
 def target_ids(writer: PromptWriter, answer: Answer) -> tuple[int, ...]:
@@ -159,7 +201,7 @@ def training_sentences(seed: int, count: int) -> Iterator[str]:
     made = 0
     index = 0
     while made < count:
-        _, _, cases = draw_cases(seed, index, 8)
+        _, _, cases = draw_cases(seed, index, 8) if index % 4 != 3 else draw_drill(seed, index, 8, 1.0)
         index += 1
         for case in cases:
             for text in (*(turn.text for turn in case.turns), case.text):
@@ -196,8 +238,10 @@ class Rows:
                 part += 1
                 gap = gaps.randrange(2500) if gaps.random() < 0.12 else 0
                 at = self._put(row, at, tail.ids, part, home, len(pack.prefix) + gap)
-                self.targets[row, at - tail.num_target:at] = True
-                self.spans.append((row, at - tail.num_target, at, tail.kind))
+                begin = at - len(tail.ids)
+                for start, end, kind in tail.targets:
+                    self.targets[row, begin + start:begin + end] = True
+                    self.spans.append((row, begin + start, begin + end, kind))
 
     def _put(
         self, row: int, at: int, ids: tuple[int, ...], part: int, home: int, position: int
@@ -212,12 +256,13 @@ class Rows:
 
 def draw_rows(
     writer: PromptWriter, seed: int, first_index: int, num_rows: int, length: int, *,
-    helping: int = 1,
+    helping: int = 1, drills: float = 0.0, stage: float = 1.0,
 ) -> tuple[Rows, int]:
     """
     Fill rows with fresh packs; returns them and the next unused pack index.
 
-    :param helping: 2 makes three packs in four of the second helping
+    :param helping: 2 makes three packs in four of the second helping; 3 learns earlier answers too
+    :param drills: the share of tokens that are drills, at this stage of their curriculum
     """
     rows = Rows(num_rows, length)
     index = first_index
@@ -226,8 +271,13 @@ def draw_rows(
         packs: list[Pack] = []
         room = length
         while room > 500:
-            second = helping == 2 and index % 4 != 0
-            pack = draw_pack(writer, seed, index, 14 if second else 10, second=second)
+            second = helping >= 2 and index % 4 != 0
+            if random.Random(f'mixture/{seed}/{index}').random() < drills:
+                pack = draw_pack(writer, seed, index, DRILL_CASES, stage=stage)
+            else:
+                count = 14 if second else 10
+                pack = draw_pack(
+                    writer, seed, index, count, second=second, dense=helping == 3)
             index += 1
             kept, room = _fit(pack, room)
             if kept is None:

@@ -73,12 +73,17 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument('--cases', type=int, default=8)
     parser.add_argument('--kind', default='', help='only cases of this kind')
     parser.add_argument('--brief', action='store_true', help='leave out tools, history and observations')
+    parser.add_argument('--drill', default='', help='show this drill')
+    parser.add_argument('--stage', type=float, default=1.0, help='of the drill')
     parser.add_argument('--count', action='store_true', help='only count the kinds')
     arguments = parser.parse_args(words)
     counts: Counter[str] = Counter()
     out = sys.stdout.write
     for index in range(arguments.packs):
-        settings, _, cases = packing.draw_cases(arguments.seed, index, arguments.cases)
+        if arguments.drill:
+            settings, _, cases = packing.draw_drill(arguments.seed, index, arguments.cases, arguments.stage, arguments.drill)
+        else:
+            settings, _, cases = packing.draw_cases(arguments.seed, index, arguments.cases)
         counts.update(case.kind for case in cases)
         shown = [c for c in cases if not arguments.kind or c.kind == arguments.kind]
         if arguments.count or not shown:

@@ -79,6 +79,15 @@ def with_rules(rng: random.Random, book: Book, *, second: bool = False) -> Book:
     return _stated(book, tuple(found))
 
 
+def with_rule(rng: random.Random, book: Book, kinds: tuple[str, ...]) -> Book | None:
+    """Give a catalogue one rule of these kinds; None where none comes up."""
+    for _ in range(16):
+        rule = _order(rng, book) if 'order' in kinds else _tool_rule(rng, rng.choice(book.tools), must_be_in_system=False)
+        if rule is not None and rule.kind in kinds:
+            return _stated(book, (rule,))
+    return None
+
+
 def _collide(one: Rule, other: Rule) -> bool:
     """Return whether two rules are about the same input, so that one spoils the other."""
     def homes(rule: Rule) -> set[str]:

@@ -53,8 +53,8 @@ class Plan:
     """
     All that decides a training run.
 
-    `rows` are of one process; `helping` is which mixture of data. The rate is held for the share `hold`, then falls in a line to
-    `floor`; from the share `qat_from` on, the model computes with its weights as stored.
+    `rows` are of one process; `helping` is which mixture of data, `drills_*` how much of it are
+    drills. The rate is held for the share `hold`, then falls in a line to `floor`; from the share `qat_from` on, the model computes with its weights as stored.
     """
 
     steps: int = 3000
@@ -63,6 +63,9 @@ class Plan:
     seed: int = 1
     data_seed: int = 1
     helping: int = 1
+    drills_first: float = 0.0
+    drills_last: float = 0.0
+    drill_chunks: int = 10000
     repeats: int = 2
     lr: float = 3e-3
     matrix_lr: float = 4e-3

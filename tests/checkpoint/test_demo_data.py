@@ -22,6 +22,7 @@ import random
 
 import pytest
 
+from demo_data import drills
 from demo_data import lexicon
 from demo_data import motion
 from demo_data import packing
@@ -119,6 +120,41 @@ def test_a_second_helping_is_shorter_and_has_more_of_what_is_weak() -> None:
     assert sum(c.kind in weak for c in second) > 1.3 * sum(c.kind in weak for c in first)
     seen = [sum(len(c.state.observations) for c in cases if c.state) for cases in (first, second)]
     assert seen[1] < 0.8 * seen[0]
+
+
+def test_dense_rows_learn_earlier_answers_too(writer: packing.PromptWriter) -> None:
+    stops = set(writer.tokenizer.stop_ids)
+    for share in (0.0, 1.0):
+        rows, _ = packing.draw_rows(writer, 5, 1, 1, 4096, helping=3, drills=share, stage=0.5)
+        assert rows.targets.sum() >= 0.12 * (rows.parts > 0).sum()
+        for row, start, end, _ in rows.spans:
+            assert int(rows.ids[row, end - 1]) in stops
+            assert not stops & set(rows.ids[row, start:end - 1].tolist())
+
+
+@pytest.mark.parametrize('name', drills.DRILLS)
+def test_a_drill_is_answered_within_its_schemas_and_not_always_alike(name: str) -> None:
+    kinds = set()
+    for index in range(2):
+        settings, _, cases = packing.draw_drill(4, index, 9, 0.5, name)
+        declared = {tool.name: tool for tool in settings.tools}
+        answers = [turn.answer for case in cases for turn in case.turns if turn.kind]
+        for answer in (*answers, *(case.answer for case in cases)):
+            for called, arguments in answer.calls:
+                assert validate_call(declared[called], arguments) == []
+                kinds.add((called, str(arguments)))
+    assert len(kinds) > 2
+    again = packing.draw_drill(4, 1, 9, 0.5, name)[2]
+    assert [(c.text, c.answer) for c in again] == [(c.text, c.answer) for c in cases]
+
+
+def test_numbers_beside_a_bound_are_refused_only_outside() -> None:
+    found = {'in_range': 0, 'out_of_range': 0}
+    for index in range(4):
+        for case in packing.draw_drill(8, index, 12, 0.5, 'range')[2]:
+            found[case.kind] += 1
+            assert (case.answer.calls[0][0] == 'ask_operator') is (case.kind == 'out_of_range')
+    assert min(found.values()) > 2
 
 
 def test_rows_mark_exactly_the_answers(writer: packing.PromptWriter) -> None:

@@ -225,6 +225,13 @@ def test_workers_make_the_same_batches() -> None:
         helped.close()
 
 
+def test_the_share_of_drills_falls_with_the_chunks() -> None:
+    supply = Supply(1, 1, 1024, helping=3, drills_first=0.5, drills_last=0.1, drill_chunks=10)
+    shares = [supply.job(chunk)[-2:] for chunk in (0, 5, 10, 50)]
+    assert shares == [(0.5, 0.0), (pytest.approx(0.3), 0.5), (pytest.approx(0.1), 1.0),
+                      (pytest.approx(0.1), 1.0)]
+
+
 def test_the_curve_is_drawn(tmp_path: Path) -> None:
     record = {'curve': [{'step': 0, 'loss': 9.0}, {'step': 5, 'held_out': {'all': 0.5}},
                         {'step': 10, 'loss': 0.1}]}

@@ -1,0 +1,128 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""
+Drills: small catalogues and many short cases of one weak skill each.
+
+A drill of what is said alone is a conversation whose every answer is learnt; one of what is
+observed has a short block of its own for each answer. `stage` (0 to 1) makes some harder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+import random
+
+from demo_data import makers_calls as calls
+from demo_data import makers_drills as drills
+from demo_data import makers_refusals as refusals
+from demo_data.cases import Case
+from demo_data.cases import CaseMaker
+from demo_data.catalogues import Book
+from demo_data.catalogues import demo_book
+from demo_data.catalogues import small_book
+from demo_data.chains import learnt_turns
+from demo_data.chains import Makers
+from demo_data.library import skills
+from demo_data.motion import BY_MAP
+from demo_data.motion import RELATIVE
+from demo_data.skills import Arg
+from demo_data.skills import Skill
+from demo_data.stated import with_rule
+
+
+@dataclass(frozen=True)
+class Drill:
+    """What is drilled: which skills its catalogue has, which rule, which cases."""
+
+    weight: float
+    makers: Makers
+    fits: Callable[[Skill], bool] = lambda _: True
+    rules: tuple[str, ...] = ()
+    is_blind: bool = True
+    nonces: float = 0.2
+    strange: float = 0.7
+    by_pose: bool = False
+
+    def book(self, rng: random.Random) -> Book | None:
+        """Draw a catalogue; None where this draw gives none."""
+        if rng.random() < 0.12 and not self.by_pose and self.nonces < 1 and any(self.fits(t.skill) for t in demo_book().tools) and not self.rules:
+            return demo_book()
+        fitting = [s for s in skills().values() if self.fits(s)]
+        book = small_book(rng, [rng.choice(fitting)], rng.choice((2, 3, 3, 4)), nonces=self.nonces, strange=self.strange)
+        return with_rule(rng, book, self.rules) if self.rules else book
+
+    def cases(self, m: CaseMaker, count: int, stage: float) -> list[Case]:
+        """Make cases: `count` with observations each, or about as many answers in conversations."""
+        found: list[Case] = []
+        for _ in range(12 * count):
+            if len(found) >= (count // 3 if self.is_blind else count):
+                break
+            if self.by_pose:
+                case = drills.from_pose(m, stage)
+            elif self.is_blind:
+                case = m.blind(self.makers)
+            else:
+                make = m.rng.choices([make for _, make in self.makers], [weight for weight, _ in self.makers])[0]
+                case = make(m)
+                case = case and m.finish(case)
+            if case is None:
+                continue
+            if self.is_blind:
+                case.turns = learnt_turns(m, m.rng.choice((2, 3, 4, 5, 6)), self.makers)
+            found.append(case)
+        return found
+
+
+def _has(*kinds: str, optional: bool = False) -> Callable[[Skill], bool]:
+    def fits(arg: Arg) -> bool:
+        return arg.kind in kinds and (not optional or arg.optional)
+    return lambda skill: skill.key not in RELATIVE and any(fits(a) for a in skill.args)
+
+
+_NUMBER = _has('number', 'integer')
+_NAMED = _has('place', 'object', 'person', 'code', 'choice', 'surface', 'plural')
+DRILLS: dict[str, Drill] = {
+    'range': Drill(8, ((1, drills.edge_of_range),), _NUMBER),
+    'limit': Drill(8, ((1, drills.edge_of_limit),), _NUMBER, ('limit',)),
+    'weight': Drill(4, ((1, refusals.overweight),), _has('object', 'objects'), ('weight',)),
+    'place': Drill(2, ((1, refusals.limited),), _has('place'), ('place',)),
+    'demand': Drill(8, ((4, refusals.demanded), (1, calls.command)), rules=('age', 'needs'), is_blind=False),
+    'branch': Drill(12, ((1, drills.branch),), is_blind=False),
+    'order': Drill(7, ((1, drills.ordered),), rules=('order',), is_blind=False),
+    'watch': Drill(3, ((1, drills.watched),), is_blind=False),
+    'member': Drill(12, ((1, drills.member),), _NAMED, strange=0.5),
+    'needed': Drill(7, ((8, refusals.unclear), (2, drills.bare_name), (6, drills.given), (3, calls.by_name)), _NAMED),
+    'pose': Drill(14, (), lambda s: s.key in BY_MAP, is_blind=False, by_pose=True, strange=0.4),
+    'convert': Drill(10, ((4, calls.converted), (1, calls.command)), lambda s: _NUMBER(s) and s.says_units),
+    'list': Drill(6, ((3, calls.command), (1, calls.by_name)), _has('places', 'objects', 'numbers', 'xy')),
+    'optional': Drill(6, ((3, calls.command), (1, calls.by_name)), _has('place', 'object', 'person', 'number', 'integer', 'choice', 'boolean', optional=True), strange=0.3),
+    'address': Drill(9, ((5, refusals.to_somebody), (2, refusals.chat), (4, drills.indirect), (3, drills.statement), (1, calls.command))),
+    'invented': Drill(8, ((4, calls.command), (3, calls.by_name), (2, refusals.unavailable)), nonces=1.0, strange=1.0),
+    'several': Drill(5, ((3, calls.several), (3, calls.first_step), (2, calls.correction), (1, calls.instead))),
+}
+_ENOUGH = 4
+
+
+def draw_drill_book(rng: random.Random, stage: float, name: str = '') -> tuple[Drill, Book]:
+    """Choose a drill, or take the named one, and a catalogue that it can be done with."""
+    for _ in range(1000):
+        chosen = name or rng.choices(tuple(DRILLS), [d.weight for d in DRILLS.values()])[0]
+        drill = DRILLS[chosen]
+        book = drill.book(rng)
+        if book is not None and drill.cases(CaseMaker(random.Random(rng.random()), book, 'r', second=True, brief=True), _ENOUGH * 3, stage)[_ENOUGH - 1:]:
+            return drill, book
+    raise ValueError(f'no catalogue was found for the drill {name!r}')
