@@ -100,7 +100,7 @@ DRILLS: dict[str, Drill] = {
     'limit': Drill(8, ((1, drills.edge_of_limit),), _NUMBER, ('limit',)),
     'weight': Drill(4, ((1, refusals.overweight),), _has('object', 'objects'), ('weight',)),
     'place': Drill(2, ((1, refusals.limited),), _has('place'), ('place',)),
-    'demand': Drill(8, ((4, refusals.demanded), (1, calls.command)), rules=('age', 'needs'), is_blind=False),
+    'demand': Drill(8, ((8, refusals.demanded), (1, calls.command)), rules=('age', 'needs'), is_blind=False),
     'branch': Drill(12, ((1, drills.branch),), is_blind=False),
     'order': Drill(7, ((1, drills.ordered),), rules=('order',), is_blind=False),
     'watch': Drill(3, ((1, drills.watched),), is_blind=False),

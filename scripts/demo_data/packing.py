@@ -262,7 +262,7 @@ def draw_rows(
     Fill rows with fresh packs; returns them and the next unused pack index.
 
     :param helping: 2 makes three packs in four of the second helping; 3 learns earlier answers too
-    :param drills: the share of tokens that are drills, at this stage of their curriculum
+    :param drills: the share of packs that are drills, at this stage of their curriculum
     """
     rows = Rows(num_rows, length)
     index = first_index
