@@ -69,6 +69,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('source', type=Path, help='checkpoint folder in bfloat16')
     parser.add_argument('--out', type=Path, default=RECEIPTS, help='folder of the two files')
+    parser.add_argument('--source-is', default='', help='what SRC is, for the page')
     parser.add_argument('--cases', type=Path, default=CASES, help='JSON lines of cases')
     arguments = parser.parse_args()
     torch.set_num_threads(1)
@@ -77,6 +78,7 @@ def main() -> None:
         step = max(1, len(cases) // ASKED)
         result = measure(arguments.source, cases[::step][:ASKED])
     result['cases'] |= {'file': arguments.cases.name}
+    result['source'] = arguments.source_is
     arguments.out.mkdir(parents=True, exist_ok=True)
     text = json.dumps(result, indent=1) + '\n'
     (arguments.out / 'kl_recipes.json').write_text(text, encoding='utf-8')
@@ -170,7 +172,7 @@ def _distance(found: torch.Tensor, exact: torch.Tensor) -> dict[str, Any]:
 
 def page(result: dict[str, Any]) -> str:
     """Return the table as a page."""
-    cases = result['cases']
+    cases, source = result['cases'], result['source']
     rows = '\n'.join(
         f'| `{name}` | {each["quantised"]} of {each["matrices"]} | {each["tensor_bytes"]:,} '
         f'| {each["kl_mean"]:.2e} | {each["kl_p99"]:.2e} | {each["kl_max"]:.2e} '
@@ -181,7 +183,7 @@ def page(result: dict[str, Any]) -> str:
     return f"""# What each recipe costs
 
 Written by `benchmarks/kl_recipes.py` from a checkpoint folder in bfloat16, digest
-`{result["checkpoint_digest"][:12]}`.
+`{result["checkpoint_digest"][:12]}`{f": {source}" if source else ""}.
 
 KL in nats, of the source's distribution to the recipe's, over {result["positions"]:,} forced
 positions: the prompts of {result["sequences"]} cases, source and recipe both computed in float64.
