@@ -29,6 +29,7 @@ import re
 from typing import Any
 
 from gemma_node.errors import ConfigError
+from gemma_node.tools.catalogue import MAX_NAME_CHARACTERS
 from gemma_node.tools.interface_schema import Bytes
 from gemma_node.tools.interface_schema import InterfaceSource
 from gemma_node.tools.interface_schema import Items
@@ -76,6 +77,10 @@ def draft(offers: Sequence[Offer], interfaces: InterfaceSource) -> str:
     tools: list[str] = []
     comments: list[str] = []
     for offer in sorted(offers, key=lambda offer: (offer.kind, offer.name)):
+        if len(offer.name) > MAX_NAME_CHARACTERS:
+            comments.append(f'# {offer.name[:40]}... is left out: a name of {len(offer.name)} '
+                            f'characters; at most {MAX_NAME_CHARACTERS}\n')
+            continue
         try:
             tools.append(_tool(offer, _unique(offer.name.strip('/'), names), interfaces))
         except ConfigError as error:

@@ -71,8 +71,10 @@ def validate_value(schema: Mapping[str, Any], value: Any) -> list[str]:
     messages = []
     for error in _VALIDATOR(schema).iter_errors(value):
         place = '.'.join(str(part) for part in error.absolute_path)
-        text = error.message if len(error.message) <= MAX_MESSAGE_CHARACTERS \
-            else error.message[:MAX_MESSAGE_CHARACTERS] + '…'
+        text = error.message
+        if len(text) > MAX_MESSAGE_CHARACTERS:
+            # The value comes first in jsonschema's sentences, what is wrong with it last.
+            text = f'{text[:MAX_MESSAGE_CHARACTERS - 80]}…{text[-80:]}'
         messages.append(f'{place}: {text}' if place else text)
         if len(messages) == MAX_MESSAGES:
             break

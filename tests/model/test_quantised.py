@@ -158,7 +158,11 @@ def test_the_engine_serves_a_quantised_checkpoint_like_its_numbers(
                 reference.get_submodule(name).weight.data.copy_(exact)
     plain = generate(reference, dtype)
     assert ours.token_ids == plain.token_ids
-    assert ours.probabilities == plain.probabilities
+    if dtype == 'float32':
+        # The native step sums codes before it scales them: the same numbers, other roundings.
+        assert ours.probabilities == pytest.approx(plain.probabilities, rel=1e-5)
+    else:
+        assert ours.probabilities == plain.probabilities
 
 
 def test_forms_parameters_and_table_are_named_and_counted(twin: Twin, source: Path) -> None:

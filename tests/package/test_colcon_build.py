@@ -21,7 +21,7 @@ def test_colcon_builds_and_installs_a_whole_package_in_both_ways():
             'PATH': '/usr/bin:/bin',
             'HOME': str(Path.home()),
             'GEMMA_NODE_VENV': sys.prefix,
-            'ROS_DOMAIN_ID': os.environ['ROS_DOMAIN_ID'],
+            'ROS_DOMAIN_ID': os.environ.get('ROS_DOMAIN_ID', '49'),
         },
         capture_output=True,
         text=True,

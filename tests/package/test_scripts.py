@@ -29,6 +29,7 @@ class Machine:
         shutil.copy(ROOT / 'CMakeLists.txt', self.root)
         (self.root / 'gemma_node').mkdir()
         shutil.copy(ROOT / 'gemma_node/__init__.py', self.root / 'gemma_node')
+        shutil.copytree(ROOT / 'gemma_node/kernels/cpu', self.root / 'gemma_node/kernels/cpu')
         self.link(*TOOLS)
         self.add('uname', 'case $1 in -s) echo Linux;; *) echo x86_64;; esac')
         self.add('g++', 'exit 0')

@@ -104,10 +104,11 @@ def test_what_is_not_installed_is_left_out_with_the_reason(interfaces):
 
 def test_odd_names_become_names_that_load(tmp_path, interfaces):
     offers = [Offer(kind='service', type='std_srvs/srv/Trigger', name=name)
-              for name in ('stop', 'a/b', 'a_b', '_x', '9lives'[1:], 'a' * 200)]
+              for name in ('stop', 'a/b', 'a_b', '_x', '9lives'[1:], 'a' * 100, 'b' * 200)]
     catalogue = _load(tmp_path, interfaces, *offers)
     names = [tool.name for tool in catalogue.tools if not tool.is_builtin]
     assert len(names) == len(set(names)) == 6
+    assert 'is left out: a name of 200 characters' in draft(offers, interfaces)
     assert {'stop_2', 'a_b', 'a_b_2'} <= set(names)
 
 
