@@ -163,6 +163,9 @@ def test_goal_past_its_timeout_is_canceled_and_confirmed(node, serve):
 
 def test_killed_server_is_noticed_long_before_the_middleware_does(node):
     server = node.serve_elsewhere('dying/navigate_to')
+    node.spin(lambda: any(name.endswith('/dying/navigate_to/_action/send_goal')
+                          for name, _ in node.peer.get_service_names_and_types()))
+    node.spin_for(1.0)
     call_id = node.send('dying', place='lab')
     node.spin(lambda: any(event.state == ToolEvent.STATE_ACCEPTED
                           and list(event.call_id.uuid) == list(call_id.uuid)
