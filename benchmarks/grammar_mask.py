@@ -20,8 +20,9 @@ What a grammar costs at Gemma's vocabulary: compiling 12 tools, masks, memory.
 The vocabulary has Gemma's form and size (262,144 entries) but not its words: it is the one of
 scripts/random_e4b_tokenizer.py, or that of a checkpoint given with --tokenizer. Catalogues are
 those of the frozen decision set, filled up to 12 tools with tools of its other cases; masks are
-taken at every position of the calls that the set expects, stop token included. Times are CPU
-time of the whole process, so that other programs of the host do not count.
+taken at every position of the calls that the set expects, stop token included. Times are wall
+time on one thread, so other programs of the host count: run it on a machine that does nothing
+else (the load is written beside the figures), or give --clock process.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import replace
 import json
+import os
 from pathlib import Path
 import platform
 import statistics
@@ -77,8 +79,10 @@ def main() -> int:
         tokenizer = Tokenizer(inner, stop_ids=(1, 106, 50))
     else:
         tokenizer = Tokenizer.from_folder(arguments.tokenizer)
+    clock = time.perf_counter if arguments.clock == 'wall' else time.process_time
     cases = [case for case in read_cases(arguments.set) if _calls_of(case)]
-    chosen = cases[::max(1, len(cases) // arguments.cases)][:arguments.cases]
+    wanted = arguments.cases or len(cases)
+    chosen = cases[::max(1, len(cases) // wanted)][:wanted]
     started = time.perf_counter()
     factory = _factory(tokenizer, SLICES['shipped'])
     load_s = time.perf_counter() - started
@@ -89,13 +93,15 @@ def main() -> int:
         'vocabulary': 'random words of Gemma\'s form' if arguments.tokenizer is None
         else str(arguments.tokenizer.name),
         'vocab_size': tokenizer.vocab_size, 'set': arguments.set.name, 'cases': len(chosen),
+        'clock': arguments.clock, 'load_before': round(os.getloadavg()[0], 2),
         'tools': NUM_TOOLS, 'load_s': round(load_s, 2),
     }
     catalogues = [_catalogue(case, pool) for case in chosen]
-    figures['compile_ms'] = compile_times(factory, catalogues)
-    figures['mask_us'] = mask_times(factory, tokenizer, chosen, catalogues)
+    figures['compile_ms'] = compile_times(factory, catalogues, clock)
+    figures['mask_us'] = mask_times(factory, tokenizer, chosen, catalogues, clock)
     figures['mask_us_by_slices'] = {
-        name: mask_times(_factory(tokenizer, slices), tokenizer, chosen[:40], catalogues[:40])
+        name: mask_times(
+            _factory(tokenizer, slices), tokenizer, chosen[:40], catalogues[:40], clock)
         for name, slices in SLICES.items()}
     figures['memory'] = memory(factory, pool, arguments.catalogues)
     figures['bounds'] = {
@@ -113,20 +119,21 @@ def main() -> int:
 
 
 def compile_times(
-    factory: grammar.GrammarFactory, catalogues: Sequence[Sequence[ToolDeclaration]]
+    factory: grammar.GrammarFactory, catalogues: Sequence[Sequence[ToolDeclaration]],
+    clock: Callable[[], float],
 ) -> dict[str, float]:
     """Return how long a grammar takes that was not compiled before [ms]."""
     times = []
     for declarations in catalogues:
-        started = time.process_time()
+        started = clock()
         factory.compile(declarations, ToolChoice.AUTO, MAX_CALLS)
-        times.append(1e3 * (time.process_time() - started))
+        times.append(1e3 * (clock() - started))
     return _summary(times)
 
 
 def mask_times(
     factory: grammar.GrammarFactory, tokenizer: Tokenizer, cases: Sequence[Case],
-    catalogues: Sequence[Sequence[ToolDeclaration]],
+    catalogues: Sequence[Sequence[ToolDeclaration]], clock: Callable[[], float],
 ) -> dict[str, float]:
     """Return how long the mask of one position takes, over all positions of the calls [us]."""
     row = np.zeros((tokenizer.vocab_size + 31) // 32, dtype=np.int32)
@@ -134,9 +141,9 @@ def mask_times(
     for case, declarations in zip(cases, catalogues, strict=True):
         constraint = factory.constraint(declarations, ToolChoice.AUTO, MAX_CALLS)
         for token_id in _call_ids(case, tokenizer):
-            started = time.process_time()
+            started = clock()
             constraint.fill_bitmask(row)
-            times.append(1e6 * (time.process_time() - started))
+            times.append(1e6 * (clock() - started))
             if not constraint.accept(token_id):
                 raise SystemExit(f'{case.id}: the grammar forbids the expected call')
     return {'positions': len(times), **_summary(times)}
@@ -232,7 +239,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument('--set', type=Path, metavar='JSONL',
                         default=ROOT / 'benchmarks' / 'decisions' / 'frozen.jsonl')
     parser.add_argument('--tokenizer', type=Path, metavar='FOLDER')
-    parser.add_argument('--cases', type=positive, default=400)
+    parser.add_argument('--cases', type=positive, default=0, help='0: all that expect calls')
+    parser.add_argument('--clock', choices=('wall', 'process'), default='wall')
     parser.add_argument('--catalogues', type=positive, default=10_000)
     parser.add_argument('--out', type=Path, metavar='FILE')
     return parser.parse_args()
