@@ -171,6 +171,11 @@ def _language(catalogue: Catalogue, model: Path) -> dict[str, Any]:
 
     names = tuple(tool.name for tool in catalogue.tools)
     ids = prefix(names)
+
+    def cost(name: str) -> int:
+        # A declaration begins and ends with a marker, so its tokens do not depend on the others.
+        other = names[:1] if name != names[0] else names[1:2]
+        return len(prefix((name, *other))) - len(prefix(other))
     factory = GrammarFactory(
         tokenizer.inner.to_str(), vocab_size=tokenizer.vocab_size, stop_ids=tokenizer.stop_ids,
         special_ids=tokenizer.special_ids)
@@ -179,10 +184,8 @@ def _language(catalogue: Catalogue, model: Path) -> dict[str, Any]:
     compile_ms = 1000.0 * (time.perf_counter() - started_s)
     tools = []
     for tool in catalogue.tools:
-        others = tuple(name for name in names if name != tool.name)
         constraint = factory.constraint((tool.declaration,), ToolChoice.REQUIRED, 1)
-        tools.append({'tokens': len(ids) - len(prefix(others)), **sample(tool, writer.call_ids,
-                                                                         constraint)})
+        tools.append({'tokens': cost(tool.name), **sample(tool, writer.call_ids, constraint)})
     return {
         'prompt_tokens': len(ids), 'prompt': tokenizer.decode(ids), 'tools': tools,
         'grammar': source.text, 'grammar_digest': source.digest,

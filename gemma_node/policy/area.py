@@ -34,6 +34,7 @@ from gemma_node.policy.transforms import frame_name
 from gemma_node.policy.transforms import links_of
 from gemma_node.tools.overlay import to_message
 from gemma_node.tools.overlay import value_at
+from gemma_node.tools.spec import ArgumentRule
 from gemma_node.tools.spec import Inside
 from gemma_node.tools.spec import ToolSpec
 
@@ -45,18 +46,28 @@ def check_area(
     spec: ToolSpec, arguments: Mapping[str, Any], inputs: Iterable[Observation], *,
     frame_prefix: str,
 ) -> list[Finding]:
-    """Judge the target of a call; one with neither coordinate nor default targets nothing."""
+    """
+    Judge the target of a call.
+
+    With neither coordinate given it is what choices or constants say, else the fields' zeros.
+    """
     inside = spec.inside
     if inside is None:
         return []
     given = {name: _given(spec, name, arguments) for name in (inside.x, inside.y)}
     missing = [name for name, value in given.items() if value is None]
-    if len(missing) == 2:
-        return []
-    if missing:
+    if len(missing) == 1:
         return _outside(f'{missing[0]} is not given, so the area cannot be judged')
+    if inside.frame or missing:
+        kept = {rule.name: _NO_TURN for rule in spec.arguments if rule.is_kept}
+        try:
+            goal = to_message(spec, arguments, frame_prefix=frame_prefix, kept=kept)
+        except RequestError as error:
+            return [Finding(error.code, str(error))]
     if inside.frame:
-        return _check_in_frame(spec, inside, arguments, inputs, frame_prefix)
+        return _check_in_frame(spec, inside, goal, inputs, frame_prefix)
+    if missing:
+        given = {name: _number(goal, spec, name) / _rule(spec, name).gain for name in missing}
     x, y = given[inside.x], given[inside.y]
     if contains(inside.polygon, x, y):
         return []
@@ -77,17 +88,11 @@ def contains(polygon: Sequence[Sequence[float]], x: float, y: float) -> bool:
 
 
 def _check_in_frame(
-    spec: ToolSpec, inside: Inside, arguments: Mapping[str, Any], inputs: Iterable[Observation],
+    spec: ToolSpec, inside: Inside, goal: Mapping[str, Any], inputs: Iterable[Observation],
     frame_prefix: str,
 ) -> list[Finding]:
-    kept = {rule.name: _NO_TURN for rule in spec.arguments if rule.is_kept}
-    try:
-        goal = to_message(spec, arguments, frame_prefix=frame_prefix, kept=kept)
-    except RequestError as error:
-        return [Finding(error.code, str(error))]
     frame = frame_name(inside.frame.replace(_FRAME_PREFIX, frame_prefix))
-    path = next(rule.path for rule in spec.arguments if rule.name == inside.x)
-    goal_frame = _frame_of(goal, path)
+    goal_frame = _frame_of(goal, _rule(spec, inside.x).path)
     point = tuple(_number(goal, spec, name) for name in (inside.x, inside.y))
     if not goal_frame:
         return _outside(f"the goal names no frame, the allowed area is in '{frame}'")
@@ -113,8 +118,12 @@ def _given(spec: ToolSpec, name: str, arguments: Mapping[str, Any]) -> Any:
 
 
 def _number(goal: Mapping[str, Any], spec: ToolSpec, name: str) -> float:
-    path = next(rule.path for rule in spec.arguments if rule.name == name)
-    return float(value_at(goal, '.'.join(str(part) for part in path)))
+    # A field that nothing sets is sent as zero.
+    return float(value_at(goal, '.'.join(map(str, _rule(spec, name).path))) or 0.0)
+
+
+def _rule(spec: ToolSpec, name: str) -> ArgumentRule:
+    return next(rule for rule in spec.arguments if rule.name == name)
 
 
 def _frame_of(goal: Mapping[str, Any], path: Sequence[Any]) -> str:

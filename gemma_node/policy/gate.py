@@ -102,6 +102,7 @@ class Gate:
         self._tools = tools
         self._names = names or Names()
         self._asked_s: dict[str, float] = {}
+        self._denied: dict[tuple[str, str], list[Finding]] = {}
         self.modes = Modes(settings)
         self.locks = Locks(settings)
         self.usage = Usage()
@@ -199,8 +200,17 @@ class Gate:
         return self._judge_sending(robot, spec, Verdict(kind=VerdictKind.SENT, mode=case.mode))
 
     def denied(self, robot: str, spec: ToolSpec) -> list[Finding]:
-        """Return why no call of this tool of a robot is ever let through."""
-        return check_interface(self._settings.robot(robot), spec, self._names)
+        """Return why no call of this tool of a robot is ever let through; asked of ROS once."""
+        key = (robot, spec.name)
+        if key not in self._denied:
+            self._denied[key] = check_interface(self._settings.robot(robot), spec, self._names)
+        return self._denied[key]
+
+    def resting(self, robot: str, spec: ToolSpec, now_s: float) -> str:
+        """Return that a tool must wait for its own pace, '' when it need not."""
+        is_resting = self.usage.too_soon(
+            robot, spec.name, now_s, rate_limit_hz=spec.rate_limit_hz, cooldown_s=spec.cooldown_s)
+        return 'its rate_limit or cooldown has not passed yet' if is_resting else ''
 
     def start(self, robot: str, call: Call, now_s: float) -> None:
         """Hold the resources of a call that is being sent."""

@@ -34,6 +34,8 @@ from gemma_node.core import Observation
 TRANSFORMS_TYPE = 'tf2_msgs/msg/TFMessage'
 STATIC_TOPIC = 'tf_static'
 NS = 1_000_000_000
+# Localisers date their transforms ahead by about a second; further ahead a clock is wrong.
+MAX_AHEAD_S = 2.0
 Point = tuple[float, float, float]
 
 
@@ -79,12 +81,15 @@ def carried(
 ) -> tuple[Point | None, str]:
     """Return the point as frame `target` has it, or None and why no transform carries it."""
     known = list(links)
-    stale = [link for link in known if not link.age_s <= max_age_s]
-    found = _walk([link for link in known if link.age_s <= max_age_s], point, source, target)
+    fresh = [link for link in known if -MAX_AHEAD_S <= link.age_s <= max_age_s]
+    found = _walk(fresh, point, source, target)
     if found is not None:
         return found, ''
-    if stale and _walk(known, point, source, target) is not None:
-        oldest_s = max(link.age_s for link in stale)
+    if len(fresh) < len(known) and _walk(known, point, source, target) is not None:
+        oldest_s = max(link.age_s for link in known if link not in fresh)
+        if oldest_s < 0.0:
+            return None, (f"the transform from '{source}' to '{target}' is of {-oldest_s:.1f} s "
+                          'ahead: the clocks do not agree')
         return None, (f"the transform from '{source}' to '{target}' is {oldest_s:.1f} s old, the "
                       f'limit is {max_age_s:g} s')
     return None, f"no input gives a transform from '{source}' to '{target}'"

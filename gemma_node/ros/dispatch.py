@@ -87,6 +87,7 @@ class Dispatch:
         self._handlers = handlers
         self._server_timeout_s = server_timeout_s
         self._server_silence_s = server_silence_s
+        self._names: dict[tuple[str, str, CallKind], str] = {}
         self._transports: dict[tuple[str, str], Transport] = {}
         self._goals: dict[str, Goal] = {}
         self._orphans: dict[str, Goal] = {}
@@ -102,10 +103,12 @@ class Dispatch:
         """Return the fully qualified name of the tool's interface."""
         if spec.is_builtin:
             return ''
-        name = in_namespace(namespace, spec.interface_name)
-        resolve = self._node.resolve_topic_name if spec.kind is CallKind.TOPIC \
-            else self._node.resolve_service_name
-        return str(resolve(name))
+        key = (namespace, spec.interface_name, spec.kind)
+        if key not in self._names:
+            resolve = self._node.resolve_topic_name if spec.kind is CallKind.TOPIC \
+                else self._node.resolve_service_name
+            self._names[key] = str(resolve(in_namespace(namespace, spec.interface_name)))
+        return self._names[key]
 
     def unavailable(self, namespace: str, spec: ToolSpec) -> str:
         """Return why a call could not be sent now, '' when it could."""
@@ -150,9 +153,8 @@ class Dispatch:
         self._gate.start(goal.robot, goal.call, now_s)
         if goal.phase is Phase.SENDING:
             self._send(goal)
-        for call_id in preempts:
-            if call_id in self._goals:
-                self._cancel(self._goals[call_id], 'preempted')
+        self._cancel_all([self._goals[call_id] for call_id in preempts if call_id in self._goals],
+                         'preempted')
 
     def await_approval(self, goal: Goal) -> None:
         """Keep a call until its approval expires."""
@@ -175,11 +177,8 @@ class Dispatch:
         """Cancel goals (of a robot, by id, or all); return the ids that must still end."""
         wanted = set(call_ids)
         goals = [goal for goal in self.running(robot) if not wanted or goal.call.id in wanted]
-        # Those that wait go first, or the end of what they wait for would send them.
-        goals.sort(key=lambda goal: goal.phase is not Phase.WAITING)
         ids = {goal.call.id for goal in goals}
-        for goal in goals:
-            self._cancel(goal, cause)
+        self._cancel_all(goals, cause)
         return ids & set(self._goals)
 
     def tick(self) -> None:
@@ -291,6 +290,11 @@ class Dispatch:
                             now=self._node.get_clock().now().to_msg())
         self._tell(goal, ToolEvent.STATE_SENT)
         transport.send(goal)
+
+    def _cancel_all(self, goals: Iterable[Goal], cause: str) -> None:
+        # Those that wait go first, or the end of what they wait for would send them.
+        for goal in sorted(goals, key=lambda goal: goal.phase is not Phase.WAITING):
+            self._cancel(goal, cause)
 
     def _cancel(self, goal: Goal, cause: str) -> None:
         if goal.phase in (Phase.ENDED, Phase.CANCELING):

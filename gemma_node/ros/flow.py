@@ -158,9 +158,7 @@ class Flow:
             return
         self._chains.answered(opened.request, answer)
         if answer.outcome not in (Outcome.REFUSED, Outcome.FAILED):
-            self._answered[answer.request_id] = None
-            if len(self._answered) > MAX_ANSWERED:
-                self._answered.popitem(last=False)
+            self._note_answered(answer.request_id)
         self._decide(opened, answer)
 
     def on_goal_end(self, goal: Goal, ending: Ending, event: ToolEvent) -> None:
@@ -198,6 +196,11 @@ class Flow:
             self._decide(opened, Answer(
                 request_id=opened.request.id, robot=opened.request.robot, outcome=Outcome.FAILED,
                 error_code=ErrorCode.CANCELED, error_msg=sentence))
+
+    def _note_answered(self, request_id: str) -> None:
+        self._answered[request_id] = None
+        if len(self._answered) > MAX_ANSWERED:
+            self._answered.popitem(last=False)
 
     def _only_robot(self) -> str:
         return next(iter(self._robots)) if len(self._robots) == 1 else ''
@@ -254,6 +257,10 @@ class Flow:
 
     def _stop_at_once(self, opened: Open) -> None:
         request = opened.request
+        if request.id in self._open or request.id in self._answered:
+            # A stop is never refused; under an id in use it would spare that request's calls.
+            request = opened.request = replace(request, id=uuid.uuid4().hex, parent_id=request.id)
+        self._note_answered(request.id)
         call = Call(id=uuid.uuid5(uuid.UUID(request.id), '0').hex, name=STOP)
         for other in list(self._open.values()):
             if other.request.robot == request.robot:

@@ -68,11 +68,12 @@ class Judging:
                      if not spec.is_builtin and self.why_unavailable(robot, spec))
 
     def why_unavailable(self, robot: Robot, spec: ToolSpec) -> str:
-        """Return why no call of a tool can go out, '' when one can."""
+        """Return why no call of a tool can go out now, '' when one can."""
         denied = self.gate.denied(robot.config.name, spec)
         if denied:
             return denied[0].sentence
-        return self._dispatch.unavailable(robot.config.namespace, spec)
+        return (self.gate.resting(robot.config.name, spec, time.monotonic())
+                or self._dispatch.unavailable(robot.config.namespace, spec))
 
     def verdicts(
         self, opened: Open, answer: Answer, robot: Robot, observations: tuple[Observation, ...],

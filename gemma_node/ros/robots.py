@@ -80,7 +80,7 @@ class Robot:
         }
         self._catalogue = node.create_publisher(
             ToolCatalogue, f'~/tools/{config.name}', LATCHED, qos_overriding_options=overrides)
-        self._told: ToolCatalogue | None = None
+        self._told: list[tuple[int, str]] | None = None
         command = node.resolve_topic_name(in_namespace(config.namespace, 'gemma/command'))
         lock = in_namespace(config.namespace, config.lock or 'gemma/lock')
         self._subscriptions = [
@@ -105,15 +105,17 @@ class Robot:
 
     def publish_catalogue(self, dispatch: Dispatch, judging: Judging, digest: str) -> None:
         """Publish the robot's tools when anything about them changed, availability included."""
-        catalogue = ToolCatalogue(robot=self.config.name, tools_digest=digest,
-                                  tools=[self._tool(spec, dispatch, judging)
-                                         for spec in self.specs.values()])
-        if catalogue == self._told:
+        states = [(int(judging.gate.modes.of_tool(self.config.name, spec.name, spec.mode)),
+                   '' if spec.is_builtin else judging.why_unavailable(self, spec))
+                  for spec in self.specs.values()]
+        if states == self._told:
             return
-        self._told = catalogue
-        stamped = ToolCatalogue(robot=catalogue.robot, tools_digest=digest, tools=catalogue.tools)
-        stamped.header.stamp = self._node.get_clock().now().to_msg()
-        self._catalogue.publish(stamped)
+        self._told = states
+        catalogue = ToolCatalogue(robot=self.config.name, tools_digest=digest, tools=[
+            self._tool(spec, dispatch, mode, reason)
+            for spec, (mode, reason) in zip(self.specs.values(), states, strict=True)])
+        catalogue.header.stamp = self._node.get_clock().now().to_msg()
+        self._catalogue.publish(catalogue)
 
     def is_reachable(self, dispatch: Dispatch) -> bool:
         """Return whether any of the robot's servers is discovered; true when it has none."""
@@ -129,15 +131,12 @@ class Robot:
         for publisher in (*self._publishers.values(), self._catalogue):
             self._node.destroy_publisher(publisher)
 
-    def _tool(self, spec: ToolSpec, dispatch: Dispatch, judging: Judging) -> Tool:
-        namespace = self.config.namespace
-        reason = '' if spec.is_builtin else judging.why_unavailable(self, spec)
+    def _tool(self, spec: ToolSpec, dispatch: Dispatch, mode: int, reason: str) -> Tool:
         return Tool(
             name=spec.name, description=spec.description, kind=int(spec.kind),
             interface_type=spec.interface_type,
-            interface_name=dispatch.interface_name(namespace, spec),
-            parameters_schema=as_json(spec.declaration.parameters),
-            mode=int(judging.gate.modes.of_tool(self.config.name, spec.name, spec.mode)),
+            interface_name=dispatch.interface_name(self.config.namespace, spec),
+            parameters_schema=as_json(spec.declaration.parameters), mode=mode,
             resources=list(spec.resources), available=not reason, unavailable_reason=reason)
 
 

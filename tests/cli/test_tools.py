@@ -22,6 +22,9 @@ import sys
 import pytest
 
 from gemma_node.cli import main
+from gemma_node.cli_tools import check_tools
+from gemma_node.cli_tools import EMBEDDED_CHECKPOINT
+from gemma_node.decision.prompt import PromptWriter
 from gemma_node.tools.catalogue import load_catalogue
 
 ROOT = Path(__file__).parents[2]
@@ -44,6 +47,28 @@ def test_check_shows_prompt_grammar_cost_and_a_goal_of_each_tool(capsys):
     assert tools['go_to']['goal']['pose']['header'] == {'stamp': 'now', 'frame_id': 'robot/map'}
     assert tools['nudge']['goal']['twist']['linear'] == {'x': 0.15}
     assert not any(tool['goal_problem'] for tool in tools.values())
+
+
+def test_cost_of_a_tool_is_what_the_prompt_grows_by_and_its_price_does_not_depend_on_others(
+        tmp_path, monkeypatch):
+    tools = [f'  tool_{i}: {{service: std_srvs/srv/SetBool, name: a{i}, description: "Does {i}."}}'
+             for i in range(30)]
+    rendered = []
+    original = PromptWriter.prefix
+    monkeypatch.setattr(PromptWriter, 'prefix', lambda self, robot: (
+        rendered.append(len(robot.tools)), original(self, robot))[1])
+
+    def check(lines):
+        file = tmp_path / 'tools.yaml'
+        file.write_text('\n'.join(['version: 1', 'tools:', *lines]))
+        return check_tools(file, model=EMBEDDED_CHECKPOINT)
+
+    whole = check(tools)
+    assert sum(rendered) < 6 * len(whole['tools'])
+    for index in (0, 17, 29):
+        without = check(tools[:index] + tools[index + 1:])
+        assert (whole['prompt_tokens'] - without['prompt_tokens']
+                == whole['tools'][index]['tokens'] > 10)
 
 
 def test_check_reads_as_a_page_for_a_person(capsys):

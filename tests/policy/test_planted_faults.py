@@ -125,6 +125,18 @@ def needing(**rule):
     return replace(DRIVE, requires=(Requirement(input='odom', **rule),))
 
 
+def go(**arguments):
+    return replace(GOOD, arguments=arguments)
+
+
+# Its target may be left out, or given by a choice; the zeros of an empty goal are outside.
+AWAY = replace(
+    DRIVE, arguments=(*DRIVE.arguments, ArgumentRule(path=PATH, name='place', choices={
+        'desk': {'x': 1.0, 'y': 1.0}, 'hall': {'x': 9.0, 'y': 9.0}})),
+    declaration=ToolDeclaration(name='drive', description='', parameters={
+        'type': 'object', 'properties': {
+            **SCHEMA['properties'], 'place': {'type': 'string', 'enum': ['desk', 'hall']}}}),
+    inside=Inside(polygon=((0.5, 0.5), (4.0, 0.5), (4.0, 4.0)), x='x', y='y'))
 REQUIRED = replace(ODOM, required=True)
 STALE = replace(REQUIRED, age_s=1.2, state=InputState.STALE)
 CASES = (
@@ -154,6 +166,14 @@ CASES = (
             inputs=(transforms(),)),
     Planted(check='area', code=ErrorCode.LIMIT_EXCEEDED, spec=within('{frame_prefix}map'),
             call=drive(x=-8.0), inputs=(transforms(age_s=3.0),)),
+    Planted(check='area', code=ErrorCode.LIMIT_EXCEEDED, spec=within('{frame_prefix}map'),
+            call=drive(x=-8.0), inputs=(transforms(age_s=-9.0),)),
+    Planted(check='area', code=ErrorCode.LIMIT_EXCEEDED, spec=AWAY, call=go()),
+    Planted(check='area', code=ErrorCode.LIMIT_EXCEEDED, spec=AWAY, call=go(place='hall')),
+    Planted(check='area', code=ErrorCode.LIMIT_EXCEEDED, spec=AWAY, call=go(y=1.0)),
+    Planted(check='area', code=ErrorCode.LIMIT_EXCEEDED,
+            spec=replace(AWAY, inside=replace(AWAY.inside, frame='{frame_prefix}odom')),
+            call=go()),
     Planted(check='seen', code=ErrorCode.STALE_INPUT, seen=(REQUIRED,), waited_s=0.9),
     Planted(check='required', code=ErrorCode.STALE_INPUT, inputs=(STALE,)),
     Planted(check='required', code=ErrorCode.MISSING_INPUT,
@@ -212,6 +232,9 @@ def test_every_check_has_a_planted_fault():
 @pytest.mark.parametrize('change', [
     {'spec': within('{frame_prefix}map'), 'call': drive(x=-8.0), 'inputs': (transforms(),)},
     {'spec': within('{frame_prefix}odom')},
+    {'spec': within('{frame_prefix}map'), 'call': drive(x=-8.0),
+     'inputs': (transforms(age_s=-1.0),)},
+    {'spec': AWAY, 'call': go(place='desk')},
     {'spec': replace(DRIVE, interface_name='/r2/drive'),
      'robot': {'allowed_interfaces': ['/r2/*']}},
     {'spec': replace(DRIVE, interface_name='nav/set_parameters',

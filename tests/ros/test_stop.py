@@ -23,6 +23,7 @@ from gemma_node.core import ErrorCode
 from gemma_node.msg import Decision
 from gemma_node.msg import ToolCall
 from gemma_node.msg import ToolEvent
+from gemma_node.ros.conversions import uuid_hex
 from gemma_node.worker.client import RestartedEvent
 
 KITCHEN = calls(('go_to', {'place': 'kitchen'}))
@@ -102,6 +103,22 @@ def test_stop_word_also_cancels_what_is_being_decided(world):
     world.command_publisher.publish(String(data='stop now'))
     world.spin(lambda: len(world.decisions) == 2)
     assert world.decision(identifier).error_code == ErrorCode.CANCELED
+
+
+def test_stop_word_under_an_id_in_use_stops_the_calls_of_that_very_request(world):
+    world.worker.script = KITCHEN
+    decision = world.decide()
+    identifier = uuid_hex(decision.id)
+    driving = decision.tool_calls[0].id
+    world.spin(lambda: world.server.goals)
+    for count in (2, 3):
+        world.ask('Stop now!', identifier=identifier)
+        world.spin(lambda count=count: len(world.decisions) == count)
+    assert world.terminal(driving).cause == 'operator'
+    assert len({uuid_hex(item.id) for item in world.decisions}) == 3
+    for stop in world.decisions[1:]:
+        assert uuid_hex(stop.parent_id) == identifier
+        assert world.terminal(stop.tool_calls[0].id).state == ToolEvent.STATE_SUCCEEDED
 
 
 def test_stop_word_works_while_the_model_loads(make_world):

@@ -72,6 +72,16 @@ tools:
     requires: [{input: odom, max_age: 0.5}]
     stream: {rate: 50.0, duration: 0.2, then: zero}
     resources: [base]
+  creep_now:
+    topic: geometry_msgs/msg/TwistStamped
+    name: cmd_vel_llm
+    description: Creep, whatever else runs or waits.
+    arguments: {twist.linear.x: {alias: speed}}
+    on_busy: preempt_own
+    timeout: 9.0
+    cooldown: 0.5
+    stream: {rate: 50.0, duration: 0.2, then: zero}
+    resources: [base]
 builtins: [stop]
 """
 
@@ -254,3 +264,37 @@ def test_lock_ends_the_call_that_runs_and_the_one_that_waits(world):
         event = world.terminal(call.id)
         assert (event.state, event.error_code) == (
             ToolEvent.STATE_CANCELED, ErrorCode.LOCKED)
+
+
+def test_call_that_preempts_never_sets_off_one_that_waited(world):
+    heard, _ = listen(world)
+    world.feed()
+    first = ask(world, 'creep', speed=0.2, seconds=5.0)
+    waiting = [ask(world, 'creep_later', speed=0.1 + 0.01 * index) for index in range(3)]
+    last = ask(world, 'creep_now', speed=-0.1)
+    assert world.terminal(last.id).state == ToolEvent.STATE_SUCCEEDED
+    for call in (first, *waiting):
+        event = world.terminal(call.id)
+        assert (event.state, event.cause) == (ToolEvent.STATE_CANCELED, 'preempted')
+        assert call is first or ToolEvent.STATE_SENT not in world.states(call.id)
+    world.spin_for(0.1)
+    assert not any(0.1 <= speed < 0.15 for speed in speeds(heard[-20:]))
+
+
+def test_tool_is_masked_while_it_rests_and_offered_again_afterwards(world):
+    heard, _ = listen(world)
+
+    def masked():
+        world.worker.script = reply()
+        world.decide('hello')
+        return 'creep_now' in world.worker.requests[-1][0].unavailable_tools
+
+    assert not masked()
+    world.terminal(ask(world, 'creep_now', speed=0.1).id)
+    assert masked()
+    refused = ask(world, 'creep_now', speed=0.1)
+    assert (refused.verdict, refused.error_code) == (
+        ToolCall.VERDICT_REFUSED, ErrorCode.RATE_LIMITED)
+    world.spin_for(0.5)
+    assert not masked()
+    assert heard

@@ -21,7 +21,6 @@ signal, or the death of one of the processes.
 
 import os
 import signal
-import statistics
 import time
 
 from geometry_msgs.msg import TwistStamped
@@ -296,8 +295,7 @@ def test_stop_word_reaches_the_server_as_a_cancel_within_50_ms(node, serve):
         node.say('words', 'Stop now!')
         assert node.settle(call_id, CANCEL_TIMEOUT_S).cause == 'operator'
         took_s.append(asked_s[-1] - said_s)
-    # Two processes on a shared machine: some of seven may be late for reasons of the machine.
-    assert statistics.median(took_s) <= 0.05, took_s
+    assert max(took_s) <= 0.05, took_s
 
 
 def listen(node, robot):
