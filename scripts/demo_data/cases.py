@@ -149,7 +149,7 @@ class CaseMaker:
         if case is None or (case.state is not None and case.kind != 'limit') or case.turns:
             return None
         called = {name for name, _ in case.answer.calls}
-        if any(r.tool in called and r.kind in ('age', 'needs') for r in self.book.rules):
+        if any(r.tool in called and r.kind in ('age', 'needs', 'closed', 'gate') for r in self.book.rules):
             return None
         case.state = State()
         return self.finish(case)

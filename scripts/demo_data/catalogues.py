@@ -36,6 +36,7 @@ from demo_data import quantities
 from demo_data import rare
 from demo_data import values
 from demo_data import words
+from demo_data.extras import extended
 from demo_data.library import draw_skills
 from demo_data.library import may_join
 from demo_data.library import near
@@ -164,17 +165,18 @@ def made_up_book(rng: random.Random) -> Book:
     return _made_up(rng, chosen, strange=0.85, nonces=rng.choice((0.0, 0.05, 0.3, 1.0)), twins=twins)
 
 
-def small_book(rng: random.Random, start: list[Skill], count: int, *, nonces: float, strange: float = 0.7) -> Book:
-    """Return a catalogue of few tools, these skills among them."""
-    return _made_up(rng, draw_skills(rng, count, composed=0.3, start=start), strange=strange, nonces=nonces, twins=0)
+def small_book(rng: random.Random, start: list[Skill], count: int, *, nonces: float, strange: float = 0.7, composed: float = 0.3, extra: float = 0.2) -> Book:
+    """Return a catalogue of few tools, these skills among them; `extra`: how many have one more argument."""
+    return _made_up(rng, draw_skills(rng, count, composed=composed, start=start), strange=strange, nonces=nonces, twins=0, extra=extra)
 
 
-def _made_up(rng: random.Random, chosen: list[Skill], *, strange: float, nonces: float, twins: int) -> Book:
+def _made_up(rng: random.Random, chosen: list[Skill], *, strange: float, nonces: float, twins: int, extra: float = 0.2) -> Book:
     rng.shuffle(chosen)
     style = _NameStyle(rng)
     taken = {'no_action', 'stop', 'ask_operator'}
     tools: list[Tool] = []
     for skill in chosen:
+        skill = extended(rng, skill) if rng.random() < extra else skill
         _append(tools, taken, _tool(rng, skill, style, strange=strange, is_nonce=rng.random() < nonces))
     for number in rng.sample(range(len(tools)), min(twins, len(tools))):
         _add_twins(rng, tools, taken, number, style, strange, nonces)
@@ -269,6 +271,7 @@ def _tool(rng: random.Random, skill: Skill, style: _NameStyle, *, strange: float
     nest = rng.choice(skill.nest) if skill.nest and rng.random() < 0.6 else ''
     if not nest and len(skill.args) > 1 and not skill.nest and rng.random() < 0.07:
         nest = rng.choice(('options', 'params', 'request', 'goal', 'settings', 'spec'))
+    invented = 1.0 if rng.random() < strange * 0.14 else strange * 0.06
     inside: dict[str, Any] = {}
     inner_required: list[str] = []
     spaces = rng.choice((' ', ' ', '_', '_', '-')) if strange < 0.5 or rng.random() < 0.6 else rng.choice((' ', '_', '-', 'camel', 'upper'))
@@ -280,7 +283,7 @@ def _tool(rng: random.Random, skill: Skill, style: _NameStyle, *, strange: float
         schema, number, choices = _argument(rng, arg, strange, spaces)
         names = _fitting(arg, number)
         key = names[0] if rng.random() > strange else rng.choice(names)
-        if rng.random() < strange * 0.1:
+        if rng.random() < invented:
             key = rare.syllables(rng)
         if key in home or key == nest:
             key = f'{arg.key}_{len(home)}'

@@ -34,8 +34,8 @@ from demo_data.observations import State
 from demo_data.phrases import expand
 from gemma_node.core import InputState
 
-_LESS = '[below|under|less than|lower than|smaller than]'
-_MORE = '[above|over|more than|higher than|greater than]'
+_LESS = '[below|under|less than|lower than|smaller than|at most|no more than|down to less than]'
+_MORE = '[above|over|more than|higher than|greater than|at least|no less than|beyond]'
 # Names under which an input of a kind is spoken of.
 LABELS = {'battery': 'the battery', 'front': 'the scan', 'temperature': 'the temperature', 'speed': 'the odometry', 'fix': 'the gps',
           'charging': 'the battery', 'seen': 'the camera', 'pose': 'the odometry', 'x': 'the odometry', 'y': 'the odometry'}
@@ -99,7 +99,7 @@ def _words(rng: random.Random, c: Condition) -> str:
     name = c.name if rng.random() < 0.5 else c.name.replace('_', ' ')
     unit = {'': '', '%': rng.choice((' %', '%', ' percent'))}.get(c.unit, f' {c.unit}')
     if c.kind == 'battery':
-        return f'[the|your] [battery|battery|charge] is {side} {c.value}{unit or "%"}'
+        return f'[the|your] [battery|battery|charge|power] [is|is|stands at|shows] {side} {c.value}{unit or "%"}'
     if c.kind == 'temperature':
         return f'[the temperature|it] is {side} {c.value}[ C| degrees| degrees Celsius]'
     if c.kind == 'front':

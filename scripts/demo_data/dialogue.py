@@ -60,6 +60,15 @@ STOP = (
 )
 
 CHAT = (
+    '![the|our] {object} [works fine|has been repaired|stands in {place}|comes from {place}|was a bargain|smells odd|needs no care|is made of wood|arrived by post|fell over]', '!I [cleaned|fixed|moved|checked|counted|painted|washed] {object} [myself|already|yesterday|an hour ago]',
+    '!{person} [looks after|already fetched|is fond of|never uses|will need|keeps|has repaired] {object}', '![last|next] [week|month|summer|Monday] [we get|I bought|{person} brought|they installed] {object}', '!in {place} [they have|there is|we keep|people like] {object}',
+    '!{person} [phoned|wrote|sneezed|laughed|is asleep|is at lunch|moved to {place}|has a birthday|speaks three languages]', '!we [opened|closed|rented|tidied|decorated] {place} [yesterday|last week|already|in spring]', '!nobody [uses|likes|needs|remembers] {object}[ any more| these days|]',
+    '!I am [just|only] [telling|informing] you[ that {object} is {odd}|: {place} is {odd}|]', '!for your information, {object} [is|was] [ready|done|gone|back|fine]', '!just so you know, {person} [is in {place}|has left|was here|is back]', '!by the way, {place} [has a new floor|looks nice|is bigger now]',
+    '!the [coffee|soup|paint|tea|glue] is [cold|dry|gone|ready|good]', '!my [daughter|son|neighbour|sister|boss] [likes robots|is ill|lives in {place}|works with {person}]', '!{n} [people|visitors|trucks|letters] [came|are here|were counted] [today|so far|yesterday]',
+    '![I think|I believe|I guess|it seems|people say] {object} is [better|worse|older|heavier] than the [other|old] one', '!{person} said [hello|that all is well|it was fun|you did well]', '!it [looks|feels|smells|sounds] [good|strange|fine] in here', '!the [door|window|roof|floor] [was|is] [repaired|replaced|painted] [last week|again]',
+    '!that [took|lasted] {n} minutes', '!I have [seen|heard|read] [enough|it|that already]', '![so far so good|all in order here|no complaints|what a relief|time flies|good to know|as expected|just as I thought]', '!{person}, [how was your weekend|where have you been|are you coming to lunch|did you sleep well|what do you think]?',
+    '!{person}, [you are late|I will call you back|your phone rings|look at this|sit down, please|give me a minute|do not worry|I have a question for you]', '!tell me, {person}, [how is the family|what happened yesterday|is the coffee any good]?', '!one second, {person}, I am on the phone',
+    '!{person} and I [are having|had] [lunch|a chat|an argument] in {place}', '!we are all [fine|here|tired|done]', '!I will be [back soon|in {place}|out for lunch|away until noon]', '!do you hear me, {person}?', '!{person}? are you there?', '!that was [for|meant for] {person}',
     '![the|my] {object} is [broken|lost|new|heavy|wet|dirty|very old|from {person}|not mine|a present]', '!{place} [is|looks|was] [crowded|quiet|very warm|empty|nicely decorated|full of people|freshly painted] today',
     '!{person} [has left|is on holiday|called in sick|is in a meeting|just arrived|is late again|had an accident|works in {place} now]', '!there [is|was] a [noise|smell|meeting|party|queue|delay] [in|at] {place}',
     '!I [left|forgot|found|saw|bought|lost] {object} [in|at] {place}[ yesterday| this morning| last week|]', '!{person} [bought|broke|lost|painted|cleaned|sold] {object}', '!the [bus|train|delivery|lunch|visitor] [is|was] late',
@@ -81,6 +90,10 @@ CHAT = (
 
 # What is said to, or of, somebody who is not the robot.
 TO_SOMEBODY = (
+    'I was just telling {person} how to {a}', '{person} refused to {a}', 'I dreamt that I had to {a}', 'last week somebody had to {a}', 'it took us an hour to {a}', '{person} thinks that I should {a}', 'my plan is to {a} myself tomorrow', 'when I was young I had to {a}',
+    'we paid {person} to {a}', '{person} knows how to {a}', 'I read a book about how to {a}', 'the old robot used to {a}', '{person} has to {a} before lunch', '{person} offered to {a}', 'no, {person}, you {a}', '{person}, be so kind and {a}', '{person}! {a}, will you?',
+    'somebody told {person} to {a}, so leave it to him', 'let {person} {a}', 'leave it to {person} to {a}', 'it is {person} who must {a}', 'I hear that {person} had to {a}', '{person} forgot to {a} last night', 'they always {a} on Fridays', 'listen {person}, you had better {a}',
+    '{person}, it is your turn to {a}', '{person} says he will {a}', 'the note for {person} reads: {a}', 'in my old job I had to {a}', '{person}, would you mind if I asked you to {a}?', 'when {person} comes, he can {a}', "don't bother, {person} is about to {a}", 'could {person} {a} perhaps? I will ask him',
     '{person}, {a}', '{person}, please {a}', '{person}, [can|could|would|will] you {a}?', 'hey {person}, [can you |]{a}', '[can|could] you {a}, {person}?', '{person}, I need you to {a}',
     '{person}, when you have time, {a}', '{person} is going to {a}', '{person} will {a}', 'I [asked|told] {person} to {a}', '{person} [should|has to|must] {a}, not you', 'I will {a} myself',
     "I'll {a} on my own", '{person} wants to {a}', '{person} and I are about to {a}', 'it is the job of {person} to {a}', 'yesterday I had to {a}', 'I used to {a} every day',

@@ -29,6 +29,7 @@ import random
 from demo_data import makers_calls as calls
 from demo_data import makers_drills as drills
 from demo_data import makers_refusals as refusals
+from demo_data import makers_state as states
 from demo_data.cases import Case
 from demo_data.cases import CaseMaker
 from demo_data.catalogues import Book
@@ -36,9 +37,11 @@ from demo_data.catalogues import demo_book
 from demo_data.catalogues import small_book
 from demo_data.chains import learnt_turns
 from demo_data.chains import Makers
+from demo_data.extras import extended
 from demo_data.library import skills
 from demo_data.motion import BY_MAP
 from demo_data.motion import RELATIVE
+from demo_data.procedural import draw_switch
 from demo_data.skills import Arg
 from demo_data.skills import Skill
 from demo_data.stated import with_rule
@@ -56,13 +59,18 @@ class Drill:
     nonces: float = 0.2
     strange: float = 0.7
     by_pose: bool = False
+    composed: float = 0.3
+    extra: float = 0.15
+    with_flag: bool = False
 
     def book(self, rng: random.Random) -> Book | None:
         """Draw a catalogue; None where this draw gives none."""
-        if rng.random() < 0.12 and not self.by_pose and self.nonces < 1 and any(self.fits(t.skill) for t in demo_book().tools) and not self.rules:
+        if rng.random() < 0.12 and not self.by_pose and not self.with_flag and self.nonces < 1 and any(self.fits(t.skill) for t in demo_book().tools) and not self.rules:
             return demo_book()
-        fitting = [s for s in skills().values() if self.fits(s)]
-        book = small_book(rng, [rng.choice(fitting)], rng.choice((2, 3, 3, 4)), nonces=self.nonces, strange=self.strange)
+        start = rng.choice([s for s in skills().values() if self.fits(s)])
+        if self.with_flag:
+            start = draw_switch(rng) if rng.random() < 0.35 else extended(rng, start, only_flags=True)
+        book = small_book(rng, [start], rng.choice((2, 3, 3, 4)), nonces=self.nonces, strange=self.strange, composed=self.composed, extra=self.extra)
         return with_rule(rng, book, self.rules) if self.rules else book
 
     def cases(self, m: CaseMaker, count: int, stage: float) -> list[Case]:
@@ -96,23 +104,26 @@ def _has(*kinds: str, optional: bool = False) -> Callable[[Skill], bool]:
 _NUMBER = _has('number', 'integer')
 _NAMED = _has('place', 'object', 'person', 'code', 'choice', 'surface', 'plural')
 DRILLS: dict[str, Drill] = {
-    'range': Drill(8, ((1, drills.edge_of_range),), _NUMBER),
-    'limit': Drill(8, ((1, drills.edge_of_limit),), _NUMBER, ('limit',)),
-    'weight': Drill(4, ((1, refusals.overweight),), _has('object', 'objects'), ('weight',)),
-    'place': Drill(2, ((1, refusals.limited),), _has('place'), ('place',)),
-    'demand': Drill(8, ((8, refusals.demanded), (1, calls.command)), rules=('age', 'needs'), is_blind=False),
-    'branch': Drill(12, ((1, drills.branch),), is_blind=False),
-    'order': Drill(7, ((1, drills.ordered),), rules=('order',), is_blind=False),
-    'watch': Drill(3, ((1, drills.watched),), is_blind=False),
-    'member': Drill(12, ((1, drills.member),), _NAMED, strange=0.5),
+    'range': Drill(9, ((1, drills.edge_of_range),), _NUMBER),
+    'limit': Drill(9, ((1, drills.edge_of_limit),), _NUMBER, ('limit',)),
+    'weight': Drill(3, ((1, refusals.overweight),), _has('object', 'objects'), ('weight',)),
+    'place': Drill(5, ((1, refusals.limited),), _has('place'), ('place',)),
+    'demand': Drill(7, ((8, refusals.demanded), (1, calls.command)), rules=('age', 'needs'), is_blind=False),
+    'branch': Drill(14, ((1, drills.branch),), is_blind=False),
+    'order': Drill(11, ((1, drills.ordered),), rules=('order',), is_blind=False),
+    'watch': Drill(1, ((1, drills.watched),), is_blind=False),
+    'member': Drill(13, ((1, drills.member),), _NAMED, strange=0.5),
     'needed': Drill(7, ((8, refusals.unclear), (2, drills.bare_name), (6, drills.given), (3, calls.by_name)), _NAMED),
-    'pose': Drill(14, (), lambda s: s.key in BY_MAP, is_blind=False, by_pose=True, strange=0.4),
-    'convert': Drill(10, ((4, calls.converted), (1, calls.command)), lambda s: _NUMBER(s) and s.says_units),
-    'list': Drill(6, ((3, calls.command), (1, calls.by_name)), _has('places', 'objects', 'numbers', 'xy')),
-    'optional': Drill(6, ((3, calls.command), (1, calls.by_name)), _has('place', 'object', 'person', 'number', 'integer', 'choice', 'boolean', optional=True), strange=0.3),
+    'pose': Drill(24, (), lambda s: s.key in BY_MAP, is_blind=False, by_pose=True, strange=0.4),
+    'convert': Drill(9, ((4, calls.converted), (1, calls.command)), lambda s: _NUMBER(s) and s.says_units),
+    'list': Drill(7, ((3, calls.command), (1, calls.by_name)), _has('places', 'objects', 'numbers', 'xy')),
+    'optional': Drill(6, ((3, calls.command), (1, calls.by_name)), _has('place', 'object', 'person', 'number', 'integer', 'choice', 'boolean', optional=True), strange=0.3, extra=0.5),
     'address': Drill(9, ((5, refusals.to_somebody), (2, refusals.chat), (4, drills.indirect), (3, drills.statement), (1, calls.command))),
-    'invented': Drill(8, ((4, calls.command), (3, calls.by_name), (2, refusals.unavailable)), nonces=1.0, strange=1.0),
-    'several': Drill(5, ((3, calls.several), (3, calls.first_step), (2, calls.correction), (1, calls.instead))),
+    'invented': Drill(11, ((4, calls.command), (3, calls.by_name), (2, refusals.unavailable)), nonces=1.0, strange=1.0, composed=0.6),
+    'closed': Drill(7, ((8, refusals.demanded), (1, calls.command)), _has('place', 'object', 'person', 'code', 'surface'), ('closed', 'gate'), is_blind=False),
+    'flag': Drill(8, ((6, calls.command), (1, calls.by_name), (1, calls.first_step)), lambda s: not s.is_motion, with_flag=True, composed=0.5),
+    'declared': Drill(5, ((7, states.declared), (2, calls.command), (1, refusals.unavailable)), _has('place', 'object', 'person', 'code', 'choice', 'number', 'integer'), strange=0.5),
+    'several': Drill(4, ((3, calls.several), (3, calls.first_step), (2, calls.correction), (1, calls.instead))),
 }
 _ENOUGH = 4
 

@@ -59,7 +59,7 @@ def families(book: Book, *, second: bool = False) -> tuple[tuple[float, Maker], 
         more[refusals.overweight] = 38
     if rules & {'limit', 'place'}:
         more[refusals.limited] = 36
-    if rules & {'age', 'needs'}:
+    if rules & {'age', 'needs', 'closed', 'gate'}:
         more[refusals.demanded] = 22
     if rules & {'order', 'ignore'}:
         more[states.decide] = 18

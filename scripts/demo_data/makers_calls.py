@@ -203,19 +203,25 @@ def conditional(m: CaseMaker, state: State, found: Condition, wish: Wish, other:
     words = found.words(rng)
     has_else = rng.random() < 0.5
     if has_else:
-        template = rng.choice(('if {c}, {a}, otherwise {b}', 'if {c}, {a}, else {b}', '{a} if {c}, otherwise {b}', 'if {c} then {a}, if not {b}', 'when {c}, {a}; otherwise {b}',
+        template = rng.choice(('in case {c}, {a}; in any other case {b}', '{a} when {c} and {b} when not', 'provided that {c}, {a}. Otherwise {b}', 'supposing {c}, {a}; failing that, {b}', 'assuming {c}, {a} - if not, {b}',
+                               '{a} if {c}; if that is not the case, {b}', '{b} - but if {c}, {a}', 'normally {b}, but {a} if {c}', 'if {c}, {a}. If not, {b}', 'if {c} {a}, in the other case {b}', 'as long as {c}, {a}, and {b} when that is over',
+                               'if {c}, {a}, otherwise {b}', 'if {c}, {a}, else {b}', '{a} if {c}, otherwise {b}', 'if {c} then {a}, if not {b}', 'when {c}, {a}; otherwise {b}',
                                'should it be that {c}, {a}, or else {b}', 'check whether {c}: if so, {a}, if not, {b}'))
     else:
-        template = rng.choice(('if {c}, {a}', '{a} if {c}', 'only if {c}, {a}', '{a}, but only if {c}', 'in case {c}, {a}', '{a} in case {c}', 'when {c}, {a}', '{a} provided that {c}',
+        template = rng.choice(('provided {c}, {a}', 'should {c}, {a}', '{a}, supposing that {c}', 'on condition that {c}, {a}', '{a}, assuming {c}', 'in the event that {c}, {a}', '{a} - but not unless {c}', 'if {c}, {a}, else do nothing',
+                               'if {c}, {a}', '{a} if {c}', 'only if {c}, {a}', '{a}, but only if {c}', 'in case {c}, {a}', '{a} in case {c}', 'when {c}, {a}', '{a} provided that {c}',
                                'unless it is wrong that {c}, {a}', 'as long as {c}, {a}'))
     if not has_else and template.startswith('unless'):
         template = 'if it is true that {c}, {a}'
+    is_inverse = not has_else and rng.random() < 0.08
+    if is_inverse:
+        template = rng.choice(('unless {c}, {a}', '{a} unless {c}', '{a}, unless {c}', '{a}, but not if {c}', '{a}, except when {c}'))
     clause = Said('{w}', {'w': words}, False, frozenset(('w',)))
     said = join(template, is_imperative=False, a=wish.said, b=other.said, c=clause)
     text = m.say(said, noise=0.6)
     if problem:
         answer = refuse(f'{found.label} is {problem}')
-    elif found.holds(state):
+    elif found.holds(state) is not is_inverse:
         answer = call(wish.call)
     else:
         answer = call(other.call) if has_else else no_action(IDLE)

@@ -293,7 +293,7 @@ def from_pose(m: CaseMaker, stage: float) -> Case | None:
     tool = rng.choice(tools)
     state = State()
     yaw = rng.choice((0, 90, 180, -90))
-    if rng.random() < min(stage * 1.2, 0.55):
+    if rng.random() < min(stage, 0.4):
         yaw = rng.choice((45, -45, 135, -135, 30, 60, -30, -60, 120, 150, 5 * rng.randint(-35, 36)))
     places = 0 if rng.random() > stage * 2 + 0.1 else rng.choice((1, 1, 2))
     x, y = (quantities.plain(round(rng.uniform(-9, 9), places)) for _ in range(2))
@@ -304,7 +304,7 @@ def from_pose(m: CaseMaker, stage: float) -> Case | None:
         text = expand(rng, move.text)
         return answer and Case('relative', m.say(Said(text.lstrip('!'), {}, not text.startswith('!')), noise=0.4), answer, state=state)
     ways = ('forward', 'backward', 'left', 'right')
-    move = motion.draw_move(rng, ways, 5.0, two=stage > 0.2) if rng.random() < 0.2 + stage else motion.draw_plain_move(rng, ways)
+    move = motion.draw_move(rng, ways, 5.0, two=stage > 0.4) if rng.random() < 0.15 + 0.55 * stage else motion.draw_plain_move(rng, ways)
     reached = motion.reach((float(x), float(y), yaw), move)
     text = expand(rng, move.text)
     sentence = m.say(Said(text.lstrip('!'), {}, not text.startswith('!')), noise=0.4)

@@ -297,10 +297,20 @@ def limited(m: CaseMaker) -> Case | None:
 def demanded(m: CaseMaker) -> Case | None:
     """A wish for a tool that demands an input, which is there as often as not."""
     rng = m.rng
-    rules = [r for r in m.book.rules if r.kind in ('age', 'needs')]
+    rules = [r for r in m.book.rules if r.kind in ('age', 'needs', 'closed', 'gate')]
     if not rules:
         return None
-    wish = m.wish(m.book.tool(rng.choice(rules).tool))
+    rule = rng.choice(rules)
+    wish = m.wish(m.book.tool(rule.tool))
     if wish is None:
         return None
-    return Case('demand', m.say(wish.said), call(wish.call), state=m.state(breaks=0.5, faults=0.02))
+    for _ in range(8):
+        if rule.kind != 'gate' or argument_at(wish.call[1], rule.path) == rule.value or rng.random() < 0.1:
+            break
+        wish = m.wish(m.book.tool(rule.tool)) or wish
+    state = m.state(breaks=0.5, faults=0.02)
+    if rule.kind == 'closed':
+        rule.list_closed(rng, state, str(argument_at(wish.call[1], rule.path)), rng.random() < 0.5)
+    if rule.condition is not None and rule.condition.is_close(state):
+        return None
+    return Case('demand', m.say(wish.said, noise=0.7), call(wish.call), state=state)

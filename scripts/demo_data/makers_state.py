@@ -26,6 +26,7 @@ from demo_data.cases import UNKNOWN_ANSWER
 from demo_data.observations import Inputs
 from demo_data.phrases import expand
 from demo_data.phrases import Said
+from demo_data.questions import ask_declared
 from demo_data.questions import ask_state
 from demo_data.robots import StateMaker
 
@@ -77,6 +78,16 @@ def question(m: CaseMaker) -> Case | None:
     text = expand(m.rng, template)
     said = Said(text, values, False, frozenset(values))
     return Case('question', m.say(said, noise=0.7), Answer(reply=reply), state=state)
+
+
+def declared(m: CaseMaker) -> Case | None:
+    """A question that the declarations answer: what there is to choose, how much is allowed."""
+    asked = ask_declared(m.rng, m.book)
+    if asked is None:
+        return None
+    template, values, reply = asked
+    said = Said(expand(m.rng, template), values, False, frozenset(values))
+    return Case('declared', m.say(said, noise=0.5), Answer(reply=reply))
 
 
 def unanswerable(m: CaseMaker) -> Case:

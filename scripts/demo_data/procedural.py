@@ -130,6 +130,101 @@ toss, throw, fling
 catch, intercept, stop the flight of
 ignite, kindle, set fire to
 ~extinguish, douse, put out the fire of
+fetch, go and get, bring over
+~return, give back, take back to where it belongs
+park, leave standing, set down in its bay
+load, put on board, stow
+~unload, take off the cart, discharge
+scan, read the code of, sweep over
+print, put on paper, make a hard copy of
+ring, sound, chime
+shift, nudge, move a little
+rotate the base of, revolve, turn round
+trim, shave, cut the edge of
+hang, put up, suspend
+~take down, unhook, bring down from the hook
+pour, tip out, decant
+knead, work with the hands, massage
+peel, strip, take the skin off
+crush, flatten, smash
+split, part, break in two
+join, unite, put together
+soak, steep in water, drench
+scrape, scratch off, abrade
+dust, wipe the dust off, brush down
+sweep, brush, broom
+shovel, dig out, scoop
+bury, put under the soil, inter
+rake, smooth with a rake, comb
+~mess up, ruffle, bring into disorder
+milk, draw milk from, get the milk of
+groom, brush the coat of, curry
+leash, put on a lead, tether
+~free, untie, let loose
+escort, accompany, walk with
+greet, welcome, say hello to
+entertain, amuse, keep happy
+teach, instruct, give a lesson to
+examine by ear, listen to, hear out
+track, keep the camera on, follow with the eye
+spot, locate, find the place of
+identify, recognise, tell the name of
+compare, match, set side by side
+estimate, guess, judge by eye
+verify, confirm, make sure of
+announce, proclaim, make public
+whisper to, speak softly to, murmur at
+warn, alert, caution
+comfort, soothe, calm down
+wake, rouse, get out of bed
+~lull, send to sleep, put to bed
+anchor, moor, make fast
+~cast off, unmoor, let drift
+launch, send up, let fly
+~land, bring in, set down on the ground
+orbit, circle, go round
+cross, traverse, go over
+bypass, go around, avoid
+block, obstruct, bar
+~clear, free up, remove what blocks
+patrol, make the rounds of, go the beat of
+isolate, quarantine, keep apart
+vacate, move out of, quit
+occupy, take up, settle in
+furnish, equip, fit out
+upgrade, modernise, bring up to date
+~roll back, downgrade, bring back the old version of
+reboot, restart, start afresh
+mute, hush, turn the sound off
+~unmute, give the sound back to, let be heard
+pause, hold up, interrupt
+~resume, go on with, take up again
+schedule, plan, put on the calendar
+~call off, cancel the date of, strike from the calendar
+order, purchase, buy in
+sell, hand over for money, trade
+lend, give on loan, hire out
+tune, bring into pitch, set the pitch of
+strum, play, make music with
+juggle, toss and catch, keep in the air
+etch, engrave, carve
+weld, braze, solder
+sand, rub down, make smooth with paper
+varnish, lacquer, seal with clear coat
+galvanise, plate, coat with zinc
+pump, drive by pressure, move through the pipe
+filter, strain, sift
+distil, purify, boil down
+ferment, let rise, leave to yeast
+freeze, ice, make rock hard by cold
+cork, stopper, put a plug on
+~uncork, unstopper, pull the plug of
+zip, do up, fasten
+~unzip, undo, open the fastener of
+iron, press flat, smooth with heat
+sew, stitch, mend with a thread
+dye, tint, change the colour of
+perfume, scent, make smell nice
 brew, steep, make a drink of
 fry, roast, put in the pan
 """.strip().split('\n')
@@ -143,9 +238,11 @@ _FRAMES = (
     '{v} {o}', '{v} {o}', '{v} {o}', '{v} {o}', '[do|go and|come and] {v} {o}', 'see [to it |]that you {v} {o}',
     '!{o} is the [one|thing] to {v}', '!I want you to {v} {o}', '!it is time to {v} {o}', '!we [have|need] to {v} {o}', '!you may {v} {o} [now|]',
     '!can you {v} {o}?', '!somebody should {v} {o}', '!the plan is to {v} {o}', '!what about {o}, would you {v} it', '!here is {o}, {v} it', 'take care to {v} {o}',
+    '!{o} [wants|needs] somebody to {v} it', '!{o}: {v} it', '!{o} again, please {v} it', 'see whether you can {v} {o}', '!the thing is {o}, and I would like you to {v} it', '!about {o}: could you {v} it', '!I have been meaning to ask you to {v} {o}',
+    '!there is {o} over there, {v} it', '!what I want is that you {v} {o}', '!let us {v} {o}', 'kindly {v} {o} when you get a chance', '!do me the favour to {v} {o}', '!{o} is what you should {v}', '!it would help if you were to {v} {o}',
     '!my wish: {v} {o}', '!I would be glad if you could {v} {o}', '!next you {v} {o}', '!your job: {v} {o}',
 )
-_ABOUT = ('{V} {o}.', '{V} {o}.', '{V} {o}', 'Lets the robot {v} {o}.', 'Used to {v} {o}.', 'Makes the robot {v} {o}.', 'Tool to {v} {o}.', 'Will {v} {o}.')
+_ABOUT = ('Asks the robot to {v} {o}.', 'The way to {v} {o}.', 'For when somebody wants the robot to {v} {o}.', '{V} {o}; nothing else.', 'With this the robot can {v} {o}.', 'Call it to {v} {o}.', '{V} {o}.', '{V} {o}.', '{V} {o}', 'Lets the robot {v} {o}.', 'Used to {v} {o}.', 'Makes the robot {v} {o}.', 'Tool to {v} {o}.', 'Will {v} {o}.')
 _MEASURES = (
     ('speed', 'm/s', 0.1, 3), ('temperature', 'C', 5, 90), ('pressure', 'bar', 1, 10), ('level', '%', 0, 100), ('brightness', '%', 0, 100),
     ('power', 'W', 10, 900), ('angle', 'deg', 0, 180), ('height', 'm', 0.1, 4), ('width', 'mm', 5, 900), ('delay', 's', 1, 600), ('dose', 'ml', 5, 800),
@@ -175,9 +272,11 @@ def _names(rng: random.Random, verbs: tuple[str, ...], about: str) -> tuple[str,
 def draw_skill(rng: random.Random, *, group: int | None = None, thing: str = '') -> Skill:
     """Compose a skill: a deed on a certain thing, on any thing, or a setting of a thing."""
     roll = rng.random()
-    if roll < 0.22 and group is None:
+    if roll < 0.09 and group is None:
+        return _switch(rng, thing or _thing(rng))
+    if roll < 0.26 and group is None:
         return _setting(rng, thing or _thing(rng))
-    if roll < 0.38 and group is None:
+    if roll < 0.42 and group is None:
         verbs: tuple[str, ...] = (rng.choice((rare.syllables(rng), rare.verb(rng))),)
         number = -1
     else:
@@ -233,6 +332,47 @@ def _setting(rng: random.Random, thing: str) -> Skill:
     arg = Arg('value', 'number', ('value', measure, 'amount', 'setpoint', 'level', f'{measure}_value'), (f'New {measure}.', 'Value to set.', f'The {measure}.', 'Wanted value.'),
               low=low, high=high, step=0.1, unit=unit)
     return Skill(f'p:set:{measure}:{thing}', _names(rng, ('set', 'adjust', 'change'), f'{thing}_{measure}'), abouts, says, (arg,), says_units=True)
+
+
+_PAIRS = tuple(tuple(tuple(part.split(', ')) for part in line.split('; ')) for line in """
+turn on, switch on, power up, activate; turn off, switch off, power down, deactivate
+enable, allow, permit; disable, disallow, suppress
+open, unclose, open up; close, shut, shut up tight
+lock, bolt, make fast; unlock, unbolt, release
+start, set going, get running; stop, halt, bring to rest
+raise, lift, put up; lower, let down, drop
+extend, push out, let out; retract, pull in, draw in
+arm, make ready, prime; disarm, make safe, defuse
+show, display, reveal; hide, conceal, put away
+engage, couple, connect; release, uncouple, disconnect
+inflate, pump up, fill with air; deflate, let the air out of, empty of air
+""".strip().split('\n'))
+
+
+def draw_switch(rng: random.Random) -> Skill:
+    """Compose a skill whose flag says which of two opposite things is done to something."""
+    return _switch(rng, _thing(rng))
+
+
+def _switch(rng: random.Random, thing: str) -> Skill:
+    """Compose a skill whose flag says which of two opposite things is done."""
+    about, roll = f'the {thing}', rng.random()
+    true, false = rng.choice(_PAIRS)
+    is_swapped = rng.random() < 0.25
+    if is_swapped:
+        true, false = false, true
+    if roll < 0.3:
+        true, false = ('on',), ('off',)
+        says = (f'turn {{state}} {about}', f'switch {about} {{state}}', f'turn {about} {{state}}', f'!{about} {{state}}', f'put {about} {{state}}', f'!{about} should be {{state}}', f'set {about} to {{state}}', f'!I want {about} {{state}}')
+        abouts = (f'Switch {about} on or off.', f'Power of {about}.', f'Turns {about} on (true) or off (false).', f'Sets whether {about} is on.')
+        told = (f'Whether {about} is on.', 'True for on, false for off.', 'On or off.', 'The wanted state.')
+    else:
+        says = (f'{{state}} {about}', f'{{state}} {about}', f'!can you {{state}} {about}?', f'!I want you to {{state}} {about}', f'go and {{state}} {about}', f'!{about}: {{state}} it', f'!it is time to {{state}} {about}', f'!you may {{state}} {about} now')
+        abouts = (f'{true[0].capitalize()} or {false[0]} {about}.', f'To {true[0]} (true) or {false[0]} (false) {about}.', f'Changes {about}: {true[0]} or {false[0]}.')
+        told = (f'True to {true[0]}, false to {false[0]}.', f'Whether to {true[0]} it (else {false[0]}).', f'true: {true[0]}; false: {false[0]}.')
+    names = ('on', 'state', 'enabled', 'active', 'value', 'flag', 'wanted', 'yes') if roll < 0.3 else ('state', 'value', 'flag', true[0].split()[0], 'wanted', 'yes', 'do_it')
+    arg = Arg('state', 'boolean', names, told, says_true=true, says_false=false)
+    return Skill(f'p:switch:{thing}', _names(rng, ('switch', 'toggle', 'set'), thing), abouts, says, (arg,), near=tuple(f'v:{v.split()[0]}' for v in (*true, *false)))
 
 
 def _choosing(rng: random.Random, thing: str) -> Skill:

@@ -24,6 +24,8 @@ from typing import Any
 from demo_data import rare
 from demo_data import values
 from demo_data.catalogues import Book
+from demo_data.catalogues import Slot
+from demo_data.catalogues import Tool
 from demo_data.observations import Fact
 from demo_data.observations import State
 from gemma_node.core import InputState
@@ -67,6 +69,25 @@ _TOOLS = ('what can you do?', 'which tools do you have?', 'list your [tools|func
 _CHOICES = ('which {arg} [do you know|are there|can I choose]?', 'list [the|all] [choices of|possible] {arg}', 'what {arg} [are possible|do you have|can {tool} take]?', 'what can I choose for {arg}?')
 _LIMIT = ('what is the [maximum|largest] {arg} of {tool}?', 'how [high|large|much] may {arg} of {tool} be?', 'what is the upper limit of {arg} [for|of] {tool}?')
 _LEAST = ('what is the [minimum|smallest] {arg} of {tool}?', 'what is the lower limit of {arg} [for|of] {tool}?')
+_CHOICES_OF = ('which {arg} does {tool} [know|take|accept|offer]?', 'what may I [choose|give|say] for {arg} of {tool}?', 'name the {arg} that {tool} can [use|take]', 'for {tool}, which {arg} are there?', 'what are the options for {arg} of {tool}?',
+               'tell me what {arg} [I can use with|there are for|go with] {tool}', '{tool}: which {arg} [exist|are possible]?')
+_CHOICES_BY = {
+    'place': ('where can you go?', 'which places do you know?', 'what places are there?', 'list the places', 'which rooms can you [reach|find|use]?', 'name all [places|rooms] that you know', 'to which places can I send you?', 'what are the possible places?', 'tell me your places'),
+    'object': ('which things can you [take|handle|use]?', 'what objects do you know?', 'list the things you can handle', 'name the objects that are possible', 'which items are there to choose from?', 'what can I ask you to take?'),
+    'person': ('which people do you know?', 'whom do you know?', 'list the people', 'name everybody I can choose', 'which persons are possible?', 'who can I pick?'),
+    'code': ('which codes are there?', 'which ones can I choose?', 'list all that I can pick', 'what are the possible names?'),
+    'choice': ('what can I choose from?', 'which choices do I have?', 'list the options', 'what are my options?', 'which settings are there?', 'what is there to choose?'),
+}
+_LIMIT_ALONE = ('what is the [highest|greatest|biggest|top] {arg}?', 'how [much|high|large] can the {arg} be at most?', 'up to [which|what] {arg} can [I|we] go?', 'what is the limit for {arg}?', 'what {arg} is allowed at most?', 'tell me the maximum of {arg}', 'the {arg} may be how large?',
+                'how far up can I set the {arg}?', 'what is the most I can give for {arg}?', 'maximum {arg}?', 'which {arg} must not be exceeded?', 'where does the {arg} end at the top?')
+_LIMIT_BY = {
+    'm/s': ('how fast can you go?', 'what is your top speed?', 'how fast may you drive at most?', 'what is the fastest you can do?'), 'km/h': ('how fast can you go?', 'what is your top speed?', 'how fast may you drive at most?'),
+    'm': ('how far can you go at most?', 'how many metres at most?', 'what is the greatest distance?', 'how many metres are allowed?'), 's': ('how long can it [be|take] at most?', 'how many seconds at most?', 'what is the longest time?'),
+    'min': ('how many minutes at most?', 'what is the longest time?', 'how long at most?'), 'kg': ('how much can you carry at most?', 'how many kilos at most?', 'what is the heaviest you can take?'),
+    '%': ('how many percent at most?', 'what is the highest percentage?'), 'deg': ('how many degrees at most?', 'what is the largest angle?'), 'C': ('how hot can it be at most?', 'what is the highest temperature?'),
+}
+_LEAST_ALONE = ('what is the [lowest|least|tiniest] {arg}?', 'how [low|little|small] can the {arg} be?', 'what is the lower limit for {arg}?', 'which {arg} is the least?', 'tell me the minimum of {arg}', 'minimum {arg}?', 'how far down can I set the {arg}?')
+_BOTH = ('what is the range of {arg} of {tool}?', 'between which values may {arg} of {tool} be?', 'which values can {arg} of {tool} have?', 'from where to where does {arg} of {tool} go?', 'in which range is the {arg} of {tool}?', 'tell me the limits of {arg} of {tool}')
 _WHAT_FOR = ('what does {tool} do?', 'what is {tool} for?', 'explain {tool}', 'what is the meaning of {tool}?')
 _CAN = ('do you have a tool {tool}?', 'is there a tool called {tool}?')
 
@@ -283,16 +304,43 @@ def _ask_tools(rng: random.Random, book: Book) -> Asked | None:
         name = tool.name if has else made
         return rng.choice(_CAN), {'tool': name}, f'Yes, there is {name}.' if has else f'No, there is no {name}.'
     slot: Any = rng.choice(tuple(tool.slots.values())) if tool.slots else None
-    if slot is None or any(s.path[-1] == slot.path[-1] for t in book.tools if t is not tool for s in t.slots.values()):
+    if slot is None:
         return None
-    words = {'arg': slot.path[-1], 'tool': tool.name}
+    return _ask_slot(rng, book, tool, slot)
+
+
+def ask_declared(rng: random.Random, book: Book) -> Asked | None:
+    """Ask for the choices or the bounds of an argument."""
+    pairs = [(t, s) for t in book.tools for s in t.slots.values() if s.choices or s.number is not None]
+    if not pairs:
+        return None
+    if rng.random() < 0.15:
+        return _ask_tools(rng, book)
+    return _ask_slot(rng, book, *rng.choice(pairs))
+
+
+def _ask_slot(rng: random.Random, book: Book, tool: Tool, slot: Slot) -> Asked | None:
+    name = slot.path[-1]
+    spoken = name if rng.random() < 0.5 else name.replace('_', ' ')
+    shown = tool.name if rng.random() < 0.5 else tool.name.replace('_', ' ')
+    words = {'arg': spoken, 'tool': shown}
+    alone = sum(s.path[-1] == name for t in book.tools for s in t.slots.values()) == 1
+    kind = next(a.kind for a in tool.skill.args if tool.slots.get(a.key) is slot)
     if slot.choices:
-        return rng.choice(_CHOICES), words, f'I know {", ".join(slot.choices)}.'
+        own = sum(bool(s.choices) and a.kind == kind for t in book.tools for a in t.skill.args if (s := t.slots.get(a.key)) is not None) == 1
+        options = [*_CHOICES_OF, *(_CHOICES if alone else ()), *(_CHOICES_BY.get(kind, ()) if own else ())]
+        return rng.choice(options), words, f'I know {", ".join(slot.choices)}.'
     if slot.number is None or tool.skill.key == 'move_target':
         return None
-    if rng.random() < 0.6:
-        return rng.choice(_LIMIT), words, f'At most {slot.number.high:g} {slot.number.unit}.'.replace(' .', '.')
-    return rng.choice(_LEAST), words, f'At least {slot.number.low:g} {slot.number.unit}.'.replace(' .', '.')
+    unit = slot.number.unit
+    same = sum(s.number is not None and s.number.unit == unit for t in book.tools for s in t.slots.values()) == 1
+    roll = rng.random()
+    if roll < 0.6:
+        options = [*_LIMIT, *(_LIMIT_ALONE if alone else ()), *(_LIMIT_BY.get(unit, ()) if same else ())]
+        return rng.choice(options), words, f'At most {slot.number.high:g} {unit}.'.replace(' .', '.')
+    if roll < 0.85:
+        return rng.choice((*_LEAST, *(_LEAST_ALONE if alone else ()))), words, f'At least {slot.number.low:g} {unit}.'.replace(' .', '.')
+    return rng.choice(_BOTH), words, f'From {slot.number.low:g} to {slot.number.high:g} {unit}.'.replace(' .', '.')
 
 
 _MAKERS: dict[str, Callable[[random.Random, State, Fact], Asked | None]] = {

@@ -28,8 +28,10 @@ from dataclasses import replace
 import random
 from typing import Any
 
+from demo_data import rare
 from demo_data.conditions import arrange
 from demo_data.conditions import Condition
+from demo_data.observations import Inputs
 from demo_data.observations import State
 from gemma_node.core import InputState
 
@@ -41,7 +43,8 @@ class Rule:
     """
     One stated rule about a tool ('' for a standing order).
 
-    kind: needs (a condition), age (of an input), limit (of an argument), weight, place, order.
+    kind: needs (a condition), age (of an input), limit (of an argument), weight, place, order,
+    closed (an input lists values that are forbidden), gate (a condition forbids one value).
     """
 
     kind: str
@@ -54,6 +57,7 @@ class Rule:
     value: str = ''
     order: Call | None = None
     in_system: bool = False
+    choices: tuple[str, ...] = ()
 
     def broken(self, arguments: Mapping[str, Any], state: State) -> str:
         """Say why a call must be refused, or nothing."""
@@ -69,9 +73,23 @@ class Rule:
             found = found.get(key) if isinstance(found, Mapping) else None
         if self.kind == 'limit' and isinstance(found, (int, float)) and found > self.limit:
             return f'the limit is {self.limit:g} {self.unit}'.strip()
+        if self.kind == 'closed':
+            return self._closed_problem(found, state)
+        if self.kind == 'gate' and found == self.value and self.condition is not None:
+            problem = self.condition.problem(state)
+            reason = f'{self.condition.label} is {problem}' if problem else f'{self.value.replace("_", " ")} is closed'
+            return reason if problem or self.condition.holds(state) else ''
         if self.kind == 'place' and found == self.value:
             return f'{self.value.replace("_", " ")} is forbidden'
         return ''
+
+    def _closed_problem(self, found: Any, state: State) -> str:
+        fact = state.fact('closed', self.value)
+        if fact is None or fact.state is InputState.MISSING:
+            return f'{self.value} is missing'
+        if fact.state is InputState.INVALID or not fact.is_fresh:
+            return f'{self.value} is {"invalid" if fact.state is InputState.INVALID else "stale"}'
+        return f'{str(found).replace("_", " ")} is closed' if found in fact.value else ''
 
     def _age_problem(self, state: State) -> str:
         found = next((o for o in state.observations if o.name == self.value), None)
@@ -88,11 +106,28 @@ class Rule:
         breaks = rng.random() < chance
         if self.kind == 'age':
             self._set_age(rng, state, breaks)
+        elif self.kind == 'closed':
+            self.list_closed(rng, state, rng.choice(self.choices), breaks)
+        elif self.kind == 'gate' and self.condition is not None:
+            arrange(rng, state, self.condition, truth=breaks)
         elif self.condition is not None:
             fault = None
             if breaks and rng.random() < 0.3:
                 fault = rng.choice((InputState.STALE, InputState.STALE, InputState.MISSING, InputState.INVALID))
             arrange(rng, state, self.condition, truth=not breaks, fault=fault)
+
+    def list_closed(self, rng: random.Random, state: State, value: str, is_listed: bool) -> None:
+        """Write the input that lists what is closed, with or without a value."""
+        state.drop(self.value)
+        others = [c for c in self.choices if c != value]
+        found = rng.sample(others, min(len(others), rng.choice((0, 1, 1, 2, 3))))
+        if is_listed:
+            found.insert(rng.randint(0, len(found)), value)
+        fault = rng.choice((InputState.STALE, InputState.MISSING)) if rng.random() < 0.05 else InputState.FRESH
+        shown = [c.replace('_', ' ') if rng.random() < 0.2 else c for c in found]
+        text = rng.choice((', ', ', ', '; ', ' and ')).join(shown) if shown else rng.choice(('none', 'nothing', '-', 'all open'))
+        inputs = Inputs(rng, state, 0.0)
+        inputs.add(self.value, 'std_msgs/msg/String', {'data': text}, ('closed', tuple(found), ''), condition=fault)
 
     def _set_age(self, rng: random.Random, state: State, breaks: bool) -> None:
         place = next((i for i, o in enumerate(state.observations) if o.name == self.value), None)
@@ -198,3 +233,28 @@ def place_rule(rng: random.Random, tool: str, path: tuple[str, ...], value: str)
     texts = (f'Never go to {spoken}.', f'{spoken} is forbidden.', f'Keep out of {spoken}.', f'Do not use {spoken}.', f'{spoken} is off limits today.', f'{spoken} is closed.', f'{spoken} is closed today.', f'{spoken} is closed for repairs.',
              f'Nobody may enter {spoken}.', f'There is no access to {spoken}.', f'{spoken} is locked until further notice.', f'Today {spoken} is not to be used.')
     return Rule('place', rng.choice(texts), tool, path=path, value=value, in_system=True)
+
+
+_CLOSED = ('closed', 'blocked', 'locked', 'forbidden', 'occupied', 'out_of_order', 'unavailable', 'restricted', 'off_limits', 'sealed')
+_LISTED = (
+    'Never use what {n} lists.', 'What {n} lists is off limits.', 'Do not choose anything that stands in {n}.', 'Nothing that {n} names may be used.', '{n} lists what is closed; keep out of it.',
+    'Check {n} first: what it lists is forbidden.', 'Not for anything listed in {n}.', 'Only what {n} does not list.', 'Forbidden for everything in {n}.', 'Refuse what {n} contains.',
+    'Whatever {n} reports is closed.', '{n} tells what must not be used.', 'Stay away from all that {n} says.', 'Only for what is not in {n}.',
+)
+_GATED = (
+    '{v} is closed when {c}.', 'Never {v} when {c}.', 'When {c}, {v} is forbidden.', '{v} is off limits if {c}.', 'Not {v} while {c}.', 'If {c}, {v} is closed.', 'Do not use {v} when {c}.',
+    'There is no {v} as long as {c}.', '{v} is closed as long as {c}.', 'Keep out of {v} when {c}.', 'While {c}, nobody may use {v}.',
+)
+
+
+def closed_rule(rng: random.Random, tool: str, path: tuple[str, ...], choices: tuple[str, ...], what: str, *, in_system: bool) -> Rule:
+    """Let an input list the values that are forbidden."""
+    word = rng.choice(_CLOSED)
+    name = rng.choice((f'{word}_{what}', f'{what}_{word}', word, f'{word}_list', f'{rare.noun(rng)}_{word}'))
+    return Rule('closed', rng.choice(_LISTED).format(n=name), tool, path=path, value=name, choices=choices, in_system=in_system)
+
+
+def gate_rule(rng: random.Random, tool: str, path: tuple[str, ...], value: str, condition: Condition) -> Rule:
+    """Forbid one value while a condition holds."""
+    text = rng.choice(_GATED).format(v=value.replace('_', ' ') if rng.random() < 0.6 else value, c=condition.words(rng))
+    return Rule('gate', text[0].upper() + text[1:], tool, condition, path=path, value=value, in_system=True)

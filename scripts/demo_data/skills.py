@@ -42,6 +42,7 @@ class Arg:
     choices: tuple[str, ...] = ()
     spoken: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     says_true: tuple[str, ...] = ()
+    says_false: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,9 +31,11 @@ from demo_data.wishes import make_wish
 from demo_data.wishes import plain_of
 
 _ORDERS = (
+    'Should {c}, call {t}.', 'In case {c}, call {t}.', 'Every time {c}, call {t}.', 'Once {c}, use {t}.', '{t} is to be called when {c}.', 'The tool {t} is for the moment when {c}.', 'If it happens that {c}, run {t}.',
+    'You call {t} whenever {c}.', 'The rule for today: if {c}, then {t}.', 'Call {t} as soon as {c}, not before.', 'Only when {c}, call {t} on your own.', 'Use {t} by yourself when {c}.',
     'When {c}, call {t}.', 'If {c}, call {t}.', 'Whenever {c}, use {t}.', 'If {c}, use {t}.', 'Rule: when {c}, call {t}.', 'Call {t} when {c}.', 'As soon as {c}, call {t}.', 'Use {t} if {c}.',
 )
-_WISHED = ('When {c}, {w}.', 'If {c}, {w}.', 'Whenever {c}, {w}.', 'As soon as {c}, {w}.', 'Standing order: if {c}, {w}.')
+_WISHED = ('Should {c}, {w}.', 'In case {c}, {w}.', 'Every time {c}, {w}.', 'Once {c}, {w}.', 'You know the rule: if {c}, {w}.', 'Without being asked, {w} when {c}.', 'Rule: {w} if {c}.', 'As long as {c}, {w}.', 'When {c}, {w}.', 'If {c}, {w}.', 'Whenever {c}, {w}.', 'As soon as {c}, {w}.', 'Standing order: if {c}, {w}.')
 _IDENTITY = (
     'You decide for {robot}.', 'You are {robot}, a {kind} robot.', 'You control a {kind} robot called {robot}.', 'You are the controller of a {kind} robot.', 'You run the {kind} robot {robot}.',
     'Decide what the {kind} robot does.', 'This is {robot}, a {kind} robot.', 'You operate {robot}.',
@@ -69,6 +71,9 @@ def with_rules(rng: random.Random, book: Book, *, second: bool = False) -> Book:
         order = _order(rng, book)
         if order is not None:
             found.append(order)
+            second = _order(rng, book) if rng.random() < 0.25 else None
+            if second is not None and not _collide(order, second):
+                found.append(second)
     tools = rng.sample(book.tools, min(len(book.tools), rng.choice((1, 1, 2))))
     for tool in tools:
         if found and rng.random() < 0.5:
@@ -84,13 +89,17 @@ def with_rule(rng: random.Random, book: Book, kinds: tuple[str, ...]) -> Book | 
     for _ in range(16):
         rule = _order(rng, book) if 'order' in kinds else _tool_rule(rng, rng.choice(book.tools), must_be_in_system=False)
         if rule is not None and rule.kind in kinds:
-            return _stated(book, (rule,))
+            second = _order(rng, book) if 'order' in kinds and rng.random() < 0.3 else None
+            more = (second,) if second is not None and rule.kind == 'order' == second.kind and not _collide(rule, second) else ()
+            return _stated(book, (rule, *more))
     return None
 
 
 def _collide(one: Rule, other: Rule) -> bool:
     """Return whether two rules are about the same input, so that one spoils the other."""
     def homes(rule: Rule) -> set[str]:
+        if rule.kind == 'closed':
+            return {rule.value}
         if rule.kind == 'age':
             return {rule.value, {'odom': 'pose', 'battery': 'battery', 'scan': 'front', 'gps': 'fix', 'detections': 'seen'}[rule.value]}
         if rule.condition is None:
@@ -112,7 +121,15 @@ def _tool_rule(rng: random.Random, tool: Tool, *, must_be_in_system: bool) -> Ru
     places = [(a, tool.slots[a.key]) for a in tool.skill.args if a.kind == 'place' and a.key in tool.slots and len(tool.slots[a.key].choices) > 2]
     if places:
         options += ['place'] * 3
+    named = [(a, tool.slots[a.key]) for a in tool.skill.args if a.kind in ('place', 'object', 'person', 'code', 'surface') and a.key in tool.slots and len(tool.slots[a.key].choices) > 2]
+    if named:
+        options += ['closed', 'closed', 'gate', 'gate']
     kind = rng.choice(options)
+    if kind in ('closed', 'gate'):
+        arg, slot = rng.choice(named)
+        if kind == 'gate':
+            return rules.gate_rule(rng, tool.name, slot.path, rng.choice(tuple(slot.choices)), invent(rng))
+        return rules.closed_rule(rng, tool.name, slot.path, tuple(slot.choices), f'{arg.kind}s', in_system=in_system)
     if kind == 'limit':
         _, slot = rng.choice(usable)
         assert slot.number is not None

@@ -108,9 +108,14 @@ def make_wish(
         slot = tool.slots.get(arg.key)
         names = [n for n in (arg.key, f'{arg.key}_u') if n in asked]
         if slot is None or not names:
-            if slot is not None and arg.kind == 'boolean' and rng.random() < 0.35:
-                template = f'{template} {rng.choice(arg.says_true)}'
-                put(arguments, slot.path, True)
+            if slot is not None and arg.kind == 'boolean':
+                told = _told(rng, arg)
+                if told is not None and template.endswith(('{text}', '{text}"', '?')):
+                    if not arg.optional:
+                        return None
+                elif told is not None:
+                    template = f'{template} {told[1]}'
+                    put(arguments, slot.path, told[0])
             continue
         drawn = spoken_value(rng, arg, slot, with_unit=names[0].endswith('_u') or tool.skill.says_units)
         if drawn is None:
@@ -123,14 +128,30 @@ def make_wish(
             fixed.add(names[0])
     for arg in tool.skill.args:
         slot = tool.slots.get(arg.key)
-        if slot is not None and arg.kind == 'boolean' and not arg.optional and arg.key not in asked:
-            arguments.setdefault(slot.path[-1], False)
+        if slot is not None and arg.kind == 'boolean' and not arg.optional and arg.key not in asked and argument_at(arguments, slot.path) is None:
+            put(arguments, slot.path, False)
     result = Said(template, {k: v for k, v in said.items() if k in asked}, is_imperative, frozenset(fixed))
     return Wish(result if named else _with_side(rng, result, tool), (tool.name, arguments), tool)
 
 
 _CALLS = ('call', 'use', 'run', 'start', 'do', 'execute', 'perform', 'trigger', 'launch', 'do a', 'make a', '!time for', '!I want', '!we need', '!', 'apply', 'begin with', 'do the')
 _PARTS = ('{l} {s}', '{l}: {s}', '{l} = {s}', '{l} set to {s}', 'a {l} of {s}', '{l} {s}', '{s} as {l}', 'the {l} is {s}')
+
+
+_BARE = ('{tool_}', 'let us {tool_}', '!can you {tool_}?', '!{tool_} is what I want', 'do the {tool_} thing', '!{tool_}, that is all', 'go and {tool_}', '!I would like a {tool_}', '!{tool_} it is', 'give us a {tool_}', '!the tool is {tool_}',
+         'choose {tool_}', '!what we need is {tool_}', '!it is {tool_} that I want')
+_ONE = ('{tool_} {s}', '{tool_} {s}', '{tool_} with {s}', '{call} {tool_} for {s}', '{call} {tool_} with {s}', '{call} {tool_} on {s}', '!{s}: {tool_} it', '{tool_}, {s}', '!I want {tool_} for {s}', '{call} {tool_} - {s}', '!{tool_}: {s}',
+        'go and {tool_} {s}', '{call} {tool_}, the value is {s}', 'use {s} for {tool_}', 'give {tool_} {s}')
+
+
+def _told(rng: random.Random, arg: Arg) -> tuple[bool, str] | None:
+    """Say whether something is wanted; None where nothing is said of it."""
+    if not arg.says_false:
+        return (True, rng.choice(arg.says_true)) if rng.random() < 0.35 else None
+    if arg.optional and rng.random() < 0.4:
+        return None
+    value = rng.random() < 0.5
+    return value, rng.choice(arg.says_true if value else arg.says_false)
 
 
 def _as_words(name: str) -> str:
@@ -142,7 +163,12 @@ def _named(rng: random.Random, tool: Tool) -> str:
     parts = [_part(rng, tool, a) for a in tool.skill.args
              if a.key in tool.slots and a.kind != 'boolean' and not (a.optional and rng.random() < 0.6)]
     if not parts:
-        return f'{rng.choice(_CALLS)} {{tool_}}'
+        return f'{rng.choice(_CALLS)} {{tool_}}' if rng.random() < 0.6 else rng.choice(_BARE)
+    asked = [a for a in tool.skill.args if a.key in tool.slots and not a.optional]
+    if len(asked) == 1 and asked[0].kind not in ('boolean', 'text') and rng.random() < 0.4:
+        number = tool.slots[asked[0].key].number
+        name = f'{asked[0].key}_u' if number is not None and number.unit and asked[0].kind in ('number', 'integer') else asked[0].key
+        return rng.choice(_ONE).replace('{s}', f'{{{name}}}').replace('{call}', rng.choice(_CALLS))
     return f'{rng.choice(_CALLS)} {{tool_}}{rng.choice((" with ", ", ", ", ", ": "))}{rng.choice((", ", " and ", ", ")).join(parts)}'
 
 
@@ -181,6 +207,9 @@ def spoken_value(rng: random.Random, arg: Arg, slot: Slot, *, with_unit: bool) -
     """Draw a value for an argument as it is declared, and how a person says it."""
     if arg.kind in ('xy', 'numbers'):
         return _numbers(rng, arg, slot)
+    if arg.kind == 'boolean':
+        value = rng.random() < 0.5
+        return value, rng.choice(arg.says_true if value else arg.says_false)
     if slot.number is not None:
         return spoken_number(rng, slot.number, arg, with_unit=with_unit)
     if arg.kind in ('places', 'objects'):

@@ -1,0 +1,118 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Arguments that any skill may have besides its own: flags, choices, lists and numbers.
+
+Most are composed, so that what they mean stands in their description alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+import random
+
+from demo_data import rare
+from demo_data.skills import Arg
+from demo_data.skills import Skill
+
+# names; description; said when true; said when false
+_FLAGS = tuple(tuple(part.split('|') for part in line.split(';')) for line in """
+lights|lamps_on|with_light|lit;Whether the lights are on meanwhile.|True: with the lights on.|Light during the task.;with the lights on|lights on|and keep it lit|with light;with the lights off|lights off|in the dark|without any light
+silent|quiet|mute|no_sound;Whether to make no sound.|True to be silent.|Suppress all sounds.;without a sound|silently|and be quiet about it|in silence;with sound|you may be noisy|and let it be heard|not silently
+report|notify|send_report|tell_after;Whether to report afterwards.|True to send a report.|Report when it is over.;and report afterwards|with a report|and write a report|and let me know after it;without a report|no report needed|but spare me the report|and do not report
+dry_run|simulate|pretend|test_only;Only simulate it.|True: a test without effect.|Whether it is a rehearsal.;as a dry run|only as a test|but just simulate it|as a rehearsal;for real|not as a test|no simulation|in earnest
+return_after|come_back|go_home_after;Come back when it is done.|Whether to return afterwards.|True to return at the end.;and come back|and return afterwards|then come back to me, all in one go|with the way back;and stay there|without coming back|one way only|and do not return
+photo|take_picture|snapshot|with_photo;Take a photo of it.|Whether a picture is made.|True to document it by a photo.;and take a photo of it|with a picture|and snap it|with a photo;without a photo|no pictures|and take no photo|but without any picture
+careful|gentle|cautious|soft;Whether to be careful.|True for extra care.|Do it with great care.;carefully|with great care|and be careful|with caution;no special care needed|you need not be careful|roughly is fine|without special care
+urgent|rush|high_priority|now_first;Whether it comes before other jobs.|True if it is urgent.|Jump the queue.;it is urgent|with priority|before everything else|urgently;it is not urgent|without priority|there is no rush with it|when its turn comes
+wait|blocking|wait_until_done|hold_on;Wait until it is over.|Whether to wait for the end.|True to block until finished.;and wait until it is over|and wait for the end|waiting until it has finished|and block until then;and do not wait for it|without waiting|no need to wait for the end|and do not block
+confirm|ask_first|needs_ok|double_check;Ask for confirmation before.|Whether somebody must confirm.|True: only after a confirmation.;with a confirmation|but have it confirmed before|and ask for an ok before|after a confirmation;without confirmation|no confirmation needed|nobody has to confirm it|without asking anyone
+log|record|keep_log|write_down;Whether to log it.|True to record what happens.|Keep a log of it.;and log it|and record it|with a log|and keep a record;without a log|and do not log it|off the record|no record of it
+cover|covered|keep_closed|lid_on;Whether the cover stays on.|True: with the cover on.|Keep the lid closed.;with the cover on|with the lid closed|covered|keep the lid on;with the cover off|without the lid|uncovered|leave the lid off
+all|everything|complete|whole;Whether all of it is meant.|True for the whole of it.|Do it completely.;completely|all of it|the whole of it|from beginning to end;not all of it|only a part of it|just partly|not the whole of it
+heated|warm|with_heat|heater;Whether it is heated.|True: with the heater on.|Heat it meanwhile.;heated|with the heater on|warm|and heat it;not heated|with the heater off|cold|without heat
+reverse|backwards|inverted;Do it the other way round.|Whether the order is reversed.|True for the reverse direction.;in reverse|the other way round|backwards|in reverse order;not in reverse|the normal way round|in the usual order|not backwards
+sealed|locked|secure|shut_after;Whether it is locked afterwards.|True to lock it at the end.|Seal it when done.;and lock it afterwards|and seal it|sealed|with a lock at the end;but leave it unlocked|unsealed|without locking it|and do not lock it
+""".strip().split('\n'))
+# names; description; choices as `choice=said/said`
+_CHOICES = tuple(tuple(line.split(';')) for line in """
+priority|prio|rank;How important it is.|Place in the queue.;low=with low priority/when there is nothing better to do;normal=with normal priority/as an ordinary job;high=with high priority/as a top job
+effort|strength|intensity;How strongly.|Effort to make.;light=lightly/with little effort;medium=with medium effort/moderately;strong=strongly/with much effort
+pace|tempo|speed_class;How fast it is done.|The pace.;slow=slowly/at a slow pace;normal=at a normal pace/at medium speed;fast=fast/at a fast pace
+side|edge|which_side;From which side.|The side to start at.;left=from the left/starting on the left;right=from the right/starting on the right
+hand|arm|limb;Which hand does it.|The hand to use.;left=with the left hand/left-handed;right=with the right hand/right-handed;both=with both hands/two-handed
+sound|signal|tone;Signal at the end.|What is heard when it is done.;beep=with a beep/and beep at the end;bell=with a bell/and ring a bell at the end;none=without a signal/and no signal at the end
+quality|detail|grade;How exactly.|Grade of the result.;draft=in draft quality/as a draft;fine=in fine quality/very finely;best=in the best quality/as well as you can
+""".strip().split('\n'))
+_NUMBERS = (
+    (('repeat', 'times', 'count', 'rounds'), ('How often.', 'Number of rounds.'), '', 1, 12, 'x', (' {extra} times', ', {extra} times in all', ', {extra} rounds of it')),
+    (('delay', 'wait_s', 'start_in'), ('Delay before it starts.', 'When to begin, from now.'), 's', 5, 900, 's', (' in {extra_u}', ' after {extra_u}', ', starting in {extra_u}')),
+    (('duration', 'seconds', 'how_long'), ('How long it lasts.', 'Time to spend on it.'), 's', 5, 900, 's', (' for {extra_u}', ', it shall last {extra_u}', ' during {extra_u}')),
+    (('power', 'level', 'load'), ('Power in percent.', 'How much power to use.'), '%', 5, 100, '%', (' at {extra_u} power', ' with {extra_u} of the power', ', power {extra_u}')),
+    (('margin', 'clearance', 'gap'), ('Distance to keep.', 'Clearance.'), 'm', 0.1, 3, 'm', (' with {extra_u} of clearance', ', keeping {extra_u} away', ' at a distance of {extra_u}')),
+)
+_LISTS = (' with {extra}', ' together with {extra}', ', and mind {extra}', ' along with {extra}', ', using {extra}')
+
+
+def extended(rng: random.Random, skill: Skill, *, only_flags: bool = False) -> Skill:
+    """Return a skill with one more argument, or the same where none fits it."""
+    if not skill.says or skill.is_motion or skill.key in ('dock', 'say', 'follow') or any(a.kind in ('text', 'boolean') for a in skill.args):
+        return skill
+    roll = rng.random()
+    if only_flags or roll < 0.5:
+        return replace(skill, args=(*skill.args, _flag(rng, is_optional=rng.random() < 0.65)))
+    if roll < 0.7:
+        arg, phrases = _choice(rng)
+    elif roll < 0.85:
+        arg, phrases = _number(rng)
+    else:
+        names = ('items', 'extras', 'parts', 'also', 'accessories') if rng.random() < 0.7 else (rare.noun(rng), f'{rare.noun(rng)}s')
+        arg, phrases = Arg('extra', 'objects', names, ('Things to use with it.', 'What to take along.', 'More things, a list.'), True), _LISTS
+    plain = [t for t in skill.says if not t.startswith('!') and not t.endswith(('?', '"', '.')) and '{count}' not in t and '{time}' not in t]
+    if not plain:
+        return skill
+    said = tuple(f'{t}{rng.choice(phrases)}' for t in rng.sample(plain, min(len(plain), max(2, len(skill.says) // 2))))
+    return replace(skill, args=(*skill.args, arg), says=(*skill.says, *said))
+
+
+def _flag(rng: random.Random, *, is_optional: bool) -> Arg:
+    if rng.random() < 0.45:
+        names, abouts, true, false = (tuple(part) for part in rng.choice(_FLAGS))
+    else:
+        thing = rng.choice((rare.noun(rng), rare.syllables(rng), f'{rare.adjective(rng)} {rare.noun(rng)}'))
+        key = thing.replace(' ', '_').replace('-', '_')
+        names = (key, f'use_{key}', f'with_{key}', f'{key}_on', 'flag', 'option')
+        abouts = (f'Whether to use the {thing}.', f'True: with the {thing}.', f'Use the {thing} for it.', f'With the {thing} (true) or without.')
+        true = (f'with the {thing}', f'using the {thing}', f'and use the {thing}', f'by means of the {thing}', f'{thing} on')
+        false = (f'without the {thing}', f'but not with the {thing}', f'and do not use the {thing}', f'no {thing}', f'{thing} off')
+    return Arg('extra', 'boolean', names, abouts, is_optional, says_true=true, says_false=false)
+
+
+def _choice(rng: random.Random) -> tuple[Arg, tuple[str, ...]]:
+    if rng.random() < 0.5:
+        names, abouts, *found = rng.choice(_CHOICES)
+        spoken = {c: tuple(said.split('/')) for c, said in (each.split('=') for each in found)}
+        return Arg('extra', 'choice', tuple(names.split('|')), tuple(abouts.split('|')), True, choices=tuple(spoken), spoken=spoken), (' {extra}', ', {extra}')
+    what = rng.choice(('mode', 'program', 'profile', 'style', 'pattern', 'setting', 'variant', 'method'))
+    choices = tuple(dict.fromkeys(rng.choice((rare.syllables(rng), rare.noun(rng), rare.adjective(rng))) for _ in range(rng.randint(2, 6))))
+    phrases = (f' in {what} {{extra}}', f' with {what} {{extra}}', f', {what} {{extra}}', f', the {what} is {{extra}}', ' the {extra} way', f', use {{extra}} as the {what}')
+    return Arg('extra', 'choice', (what, f'{what}_name', 'how', 'kind'), (f'The {what}.', f'Which {what} to use.', f'{what.capitalize()} of it.'), True,
+               choices=choices, spoken={c: (c.replace('_', ' '),) for c in choices}), phrases
+
+
+def _number(rng: random.Random) -> tuple[Arg, tuple[str, ...]]:
+    names, abouts, _, low, high, unit, phrases = rng.choice(_NUMBERS)
+    kind = 'integer' if unit == 'x' else 'number'
+    return Arg('extra', kind, names, abouts, True, low=low, high=high, step=1, unit=unit), phrases
