@@ -50,8 +50,8 @@ from gemma_node.errors import ConfigError
 from gemma_node.errors import GemmaNodeError
 from gemma_node.model.config import ModelConfig
 from gemma_node.model.gemma4 import Gemma4
+from gemma_node.model.native_size import stored_sizes
 from gemma_node.model.weights import load_model
-from gemma_node.model.weights import table_bytes
 from gemma_node.text.chat_template import ChatTemplate
 from gemma_node.text.tokenizer import Tokenizer
 
@@ -128,7 +128,7 @@ def _admit(settings: WorkerSettings, config: ModelConfig, folder: Path) -> Admis
         device=settings.device,
         allow_unverified=settings.allow_unverified,
         envelope=envelope,
-        table_bytes=table_bytes(folder, config) if config.quantization else None,
+        stored=stored_sizes(folder, config),
         evidence=Evidence.of(folder),
     )
 

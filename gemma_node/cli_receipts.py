@@ -45,7 +45,7 @@ def add_receipts(verbs: Any) -> None:
         '--dtype', choices=('auto', 'float32', 'bfloat16'), default='auto', help='what computes'
     )
     verb.add_argument(
-        '--kv-dtype', choices=('auto', 'float32', 'bfloat16'), default='auto',
+        '--kv-dtype', choices=('auto', 'float32', 'bfloat16', 'float8'), default='auto',
         help='engine.kv_dtype (auto)',
     )  # fmt: skip
     verb.add_argument('--lanes', type=int, default=8, metavar='N', help='engine.lanes (8)')

@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
 
 import torch
 
@@ -37,14 +38,18 @@ from gemma_node.backends.receipt import limits
 from gemma_node.core import ErrorCode
 from gemma_node.errors import ConfigError
 from gemma_node.errors import RequestError
+from gemma_node.model.cache_shape import lane_bytes
 from gemma_node.model.cache_shape import lane_elements
 from gemma_node.model.cache_shape import round_up
 from gemma_node.model.cache_shape import TILE
 from gemma_node.model.config import ModelConfig
+from gemma_node.model.native_size import StoredSizes
 from gemma_node.model.weights import empty_model
 
 DEVICES = ('auto', 'cpu', 'cuda', 'xpu')
 _MIB = 1 << 20
+_UNKNOWN = StoredSizes()
+_SIZES = {'float32': 4, 'bfloat16': 2, 'float8': 1}
 _FEATURES = frozenset(
     {
         'per_layer_inputs',
@@ -156,13 +161,13 @@ def admit(
     device: str,
     allow_unverified: bool,
     envelope: Envelope,
-    table_bytes: int | None = None,
+    stored: StoredSizes = _UNKNOWN,
     evidence: Evidence | None = None,
 ) -> Admission:
     """
     Choose the device and the arithmetic, or refuse.
 
-    :param table_bytes: what the per-layer table takes as it is stored; None for bfloat16
+    :param stored: what the checkpoint's headers say; nothing known without
     :param evidence: the receipts there are; None for none
     :raises ConfigError: the device is unknown, absent, lacks a feature or is not covered
     :raises RequestError: OUT_OF_MEMORY, naming the setting that would fit
@@ -174,7 +179,7 @@ def admit(
         backend = BACKENDS[name]
         if device == 'auto' and not backend.is_present():
             continue
-        admission = _admit(config, backend, envelope, table_bytes, evidence)
+        admission = _admit(config, backend, envelope, stored, evidence)
         # With auto, what no receipt covers is passed over rather than refused.
         if admission.verified or allow_unverified or name == device:
             break
@@ -187,7 +192,7 @@ def _admit(
     config: ModelConfig,
     backend: Backend,
     envelope: Envelope,
-    table_bytes: int | None,
+    stored: StoredSizes,
     evidence: Evidence | None,
 ) -> Admission:
     """Return how a present backend would serve, covered or not."""
@@ -198,7 +203,7 @@ def _admit(
     lacking = backend.lacks(config)
     if lacking:
         raise ConfigError(f'device {backend.name} lacks {", ".join(lacking)}')
-    dtype = _choose_dtype(config, envelope, backend, table_bytes)
+    dtype = _choose_dtype(config, envelope, backend, stored)
     description = backend.describe()
     gaps: tuple[str, ...] = ()
     if backend.needs_receipt:
@@ -236,52 +241,98 @@ def memory_needed(
     config: ModelConfig,
     envelope: Envelope,
     compute_dtype: str,
-    table_bytes: int | None = None,
+    stored: StoredSizes = _UNKNOWN,
+    backend: str = 'cpu',
 ) -> dict[str, int]:
     """Return bytes of weights, lanes and prompt states."""
-    size = {'float32': 4, 'bfloat16': 2}[compute_dtype]
-    model = empty_model(config)
-    table = model.embed_tokens_per_layer.weight.numel()
-    total = sum(parameter.numel() for parameter in model.parameters())
-    return {
+    size = _SIZES[compute_dtype]
+    if _is_native(compute_dtype, stored, backend):
+        tables = config.head_dim + config.global_head_dim
+        # With sines and cosines of every position.
+        rotary = 2 * size * tables * round_up(envelope.context_tokens)
+        weights = (stored.native_bytes or 0) + rotary
+    else:
+        model = empty_model(config)
+        table = model.embed_tokens_per_layer.weight.numel()
+        total = sum(parameter.numel() for parameter in model.parameters())
         # The per-layer table is only gathered and stays as it is stored.
-        'weights': (total - table) * size + (table * 2 if table_bytes is None else table_bytes),
-        'lanes': envelope.lanes * lane_elements(config, envelope.context_tokens) * size,
+        in_table = table * 2 if stored.table_bytes is None else stored.table_bytes
+        weights = (total - table) * size + in_table
+    return {
+        'weights': weights,
+        'lanes': envelope.lanes * _lane(config, envelope, compute_dtype, stored, backend),
         'states': envelope.state_budget_bytes,
     }
 
 
+def _is_native(compute_dtype: str, stored: StoredSizes, backend: str) -> bool:
+    """Return whether the native step would compute, on weights as they are stored."""
+    is_wide = backend == 'cpu' and compute_dtype == 'float32'
+    return is_wide and stored.native_bytes is not None
+
+
+def _lane(
+    config: ModelConfig,
+    envelope: Envelope,
+    compute_dtype: str,
+    stored: StoredSizes,
+    backend: str,
+) -> int:
+    """Return the most bytes that one lane's keys and values take."""
+    size = _SIZES[compute_dtype]
+    if envelope.kv_dtype != 'auto':
+        size = min(size, _SIZES[envelope.kv_dtype])
+    if _is_native(compute_dtype, stored, backend):
+        return lane_bytes(config, envelope.context_tokens, size)
+    return lane_elements(config, envelope.context_tokens) * size
+
+
 def _choose_dtype(
-    config: ModelConfig, envelope: Envelope, backend: Backend, table_bytes: int | None
+    config: ModelConfig, envelope: Envelope, backend: Backend, stored: StoredSizes
 ) -> str:
-    free = backend.free_bytes()
+    free, name = backend.free_bytes(), backend.name
+    least: dict[str, dict[str, int]] = {}
     for dtype in backend.compute_dtypes:
-        if sum(memory_needed(config, envelope, dtype, table_bytes).values()) <= free:
+        least[dtype] = memory_needed(config, envelope, dtype, stored, name)
+        if sum(least[dtype].values()) <= free:
             return dtype
-    smallest = backend.compute_dtypes[-1]
-    needed = memory_needed(config, envelope, smallest, table_bytes)
-    raise RequestError(
-        ErrorCode.OUT_OF_MEMORY, _refusal(config, envelope, smallest, needed, int(free))
-    )
+    # Packed weights in float32 may take less than unpacked ones in bfloat16.
+    smallest = min(least, key=lambda dtype: sum(least[dtype].values()))
+    fits = _Fits(config, envelope, smallest, stored, name)
+    raise RequestError(ErrorCode.OUT_OF_MEMORY, fits.refusal(least[smallest], int(free)))
 
 
-def _refusal(
-    config: ModelConfig, envelope: Envelope, dtype: str, needed: dict[str, int], free: int
-) -> str:
-    text = ', '.join(f'{name} {size // _MIB} MiB' for name, size in needed.items())
-    text = f'{text} exceed the {free // _MIB} MiB that are free; '
-    room = free - needed['weights']
-    if room >= needed['lanes']:
-        return text + f'engine.state_budget_mb <= {(room - needed["lanes"]) // _MIB} fits'
-    lanes = (room - needed['states']) // (needed['lanes'] // envelope.lanes)
-    if lanes > 0:
-        return text + f'engine.lanes <= {lanes} fits'
-    size = {'float32': 4, 'bfloat16': 2}[dtype]
-    for tokens in range(round_up(envelope.context_tokens), 0, -TILE):
-        left = room - lane_elements(config, tokens) * size
-        if left >= 0:
-            return text + (
-                f'engine.lanes 1, engine.context_tokens <= {tokens} and '
-                f'engine.state_budget_mb <= {left // _MIB} fit'
-            )
-    return text + 'the weights alone do not fit, so this machine needs a smaller checkpoint'
+@dataclass(frozen=True, slots=True)
+class _Fits:
+    """Says what would fit where a wish does not."""
+
+    config: ModelConfig
+    envelope: Envelope
+    dtype: str
+    stored: StoredSizes
+    backend: str
+
+    def lane(self, tokens: int) -> int:
+        """Return the bytes of a lane of so many tokens."""
+        envelope = replace(self.envelope, context_tokens=tokens)
+        return _lane(self.config, envelope, self.dtype, self.stored, self.backend)
+
+    def refusal(self, needed: dict[str, int], free: int) -> str:
+        """Return one sentence with the settings that fit."""
+        envelope = self.envelope
+        text = ', '.join(f'{name} {size // _MIB} MiB' for name, size in needed.items())
+        text = f'{text} exceed the {free // _MIB} MiB that are free; '
+        room = free - needed['weights']
+        if room >= needed['lanes']:
+            return text + f'engine.state_budget_mb <= {(room - needed["lanes"]) // _MIB} fits'
+        lanes = (room - needed['states']) // (needed['lanes'] // envelope.lanes)
+        if lanes > 0:
+            return text + f'engine.lanes <= {lanes} fits'
+        for tokens in range(round_up(envelope.context_tokens), 0, -TILE):
+            left = room - self.lane(tokens)
+            if left >= 0:
+                return text + (
+                    f'engine.lanes 1, engine.context_tokens <= {tokens} and '
+                    f'engine.state_budget_mb <= {left // _MIB} fit'
+                )
+        return text + 'the weights alone do not fit, so this machine needs a smaller checkpoint'

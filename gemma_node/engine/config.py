@@ -21,6 +21,9 @@ from dataclasses import dataclass
 
 from gemma_node.errors import ConfigError
 
+# Of cached keys and values; `auto` in the node's settings is the first.
+KV_DTYPES = ('float32', 'bfloat16', 'float8')
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineConfig:
@@ -29,9 +32,10 @@ class EngineConfig:
 
     `device` is a torch device string. `compute_dtype` is float32, bfloat16 or auto (float32 on a
     CPU with room for it, else the checkpoint's). `num_threads` 0 leaves torch's own choice.
-    `native` allows the native CPU step, whose cache is of `kv_dtype`. `state_dir` '' keeps no
-    states on disk; `state_identity` names model and recipe there. Drafts cost rows: with more
-    than `max_drafting_lanes` decoding, their time is better spent on the others.
+    `native` allows the native CPU step. `kv_dtype` is of cached keys and values, in PyTorch no
+    wider than the arithmetic. `state_dir` '' keeps no states on disk; `state_identity` names
+    model and recipe there. Drafts cost rows: with more than `max_drafting_lanes` decoding, their
+    time is better spent on the others.
     """
 
     lanes: int = 8
@@ -61,7 +65,7 @@ class EngineConfig:
             raise ConfigError(
                 f'compute_dtype must be one of {", ".join(choices)}, got {self.compute_dtype!r}'
             )
-        if self.kv_dtype not in choices[1:]:
+        if self.kv_dtype not in KV_DTYPES:
             raise ConfigError(
-                f'kv_dtype must be one of {", ".join(choices[1:])}, got {self.kv_dtype!r}'
+                f'kv_dtype must be one of {", ".join(KV_DTYPES)}, got {self.kv_dtype!r}'
             )

@@ -34,7 +34,11 @@ from gemma_node.model.config import ModelConfig
 
 
 class CacheLayout:
-    """Slots and masks by absolute position, shared by all lanes."""
+    """
+    Slots and masks by absolute position, shared by all lanes.
+
+    :param dtype: of masks, the one that computes; `kv_dtype`: of what is stored, if another
+    """
 
     def __init__(
         self,
@@ -43,10 +47,12 @@ class CacheLayout:
         context_tokens: int,
         dtype: torch.dtype,
         device: torch.device,
+        kv_dtype: torch.dtype | None = None,
     ) -> None:
         self.layers = config.layers[: config.num_owning_layers]
         self.slots = slot_counts(config, context_tokens)
         self.dtype = dtype
+        self.kv_dtype = kv_dtype or dtype
         self.device = device
         self._window = config.sliding_window
         ring = self.slots[True]
@@ -78,7 +84,7 @@ class CacheLayout:
 
     def snapshot_bytes(self, rows: int) -> int:
         """Return the size of a snapshot of `rows` rows."""
-        size = self.dtype.itemsize
+        size = self.kv_dtype.itemsize
         return sum(
             2 * each.num_kv_heads * each.head_dim * size * self.rows_held(each, rows)
             for each in self.layers
@@ -142,4 +148,4 @@ class LaneCache:
     def _zeros(self, layer: LayerConfig) -> torch.Tensor:
         slots = self._layout.slots[layer.is_sliding]
         shape = (layer.num_kv_heads, slots, layer.head_dim)
-        return torch.zeros(shape, dtype=self._layout.dtype, device=self._layout.device)
+        return torch.zeros(shape, dtype=self._layout.kv_dtype, device=self._layout.device)

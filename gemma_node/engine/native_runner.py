@@ -42,8 +42,8 @@ from gemma_node.kernels.native import PAGE
 from gemma_node.model.cache_shape import round_up
 from gemma_node.model.cached_native import NativeModel
 from gemma_node.model.gemma4 import Gemma4
+from gemma_node.model.kv_form import KV_DTYPES
 
-_DTYPES = {'float32': torch.float32, 'bfloat16': torch.bfloat16}
 _NAMES = ('full', 'sliding')
 
 
@@ -66,7 +66,7 @@ class NativeRunner:
 
     def __init__(self, model: Gemma4, config: EngineConfig) -> None:
         self._window = model.config.sliding_window
-        kv_dtype = _DTYPES[config.kv_dtype]
+        kv_dtype = KV_DTYPES[config.kv_dtype]
         self._model = NativeModel(
             model,
             num_positions=round_up(config.context_tokens),

@@ -38,6 +38,7 @@ from gemma_node.model.cache_shape import round_up
 from gemma_node.model.cache_shape import TILE
 from gemma_node.model.cached import CachedModel
 from gemma_node.model.gemma4 import Gemma4
+from gemma_node.model.kv_form import KV_DTYPES
 
 _DTYPES = {'float32': torch.float32, 'bfloat16': torch.bfloat16}
 
@@ -58,7 +59,12 @@ class TorchRunner:
         self.dtype = _DTYPES.get(config.compute_dtype, stored)
         if config.compute_dtype == 'auto' and self.device.type == 'cpu':
             self.dtype = torch.float32
-        self.identity = f'torch {torch.__version__} {self.device.type} {self.dtype} {TILE}'
+        # Wider than what computes would hold nothing more.
+        stored_as = KV_DTYPES[config.kv_dtype]
+        self.kv_dtype = stored_as if stored_as.itemsize < self.dtype.itemsize else self.dtype
+        self.identity = (
+            f'torch {torch.__version__} {self.device.type} {self.dtype} {self.kv_dtype} {TILE}'
+        )
         self._vocab_size = model.config.vocab_size
         self._model = CachedModel(
             model,
@@ -71,6 +77,7 @@ class TorchRunner:
             context_tokens=config.context_tokens,
             dtype=self.dtype,
             device=self.device,
+            kv_dtype=self.kv_dtype,
         )
         self._caches: list[LaneCache | None] = [None] * config.lanes
 
@@ -168,8 +175,8 @@ class TorchRunner:
         found = [tensors.get(f'{index:04}') for index in range(len(shapes))]
         parts = []
         for tensor, shape in zip(found, shapes, strict=True):
-            if tensor is None or tensor.shape != shape or tensor.dtype != self.dtype:
-                raise ValueError(f'a part of {shape} in {self.dtype} is missing or different')
+            if tensor is None or tensor.shape != shape or tensor.dtype != self.kv_dtype:
+                raise ValueError(f'a part of {shape} in {self.kv_dtype} is missing or different')
             parts.append(tensor.to(self.device))
         if len(tensors) != len(shapes):
             raise ValueError(f'{len(tensors)} parts, expected {len(shapes)}')

@@ -35,6 +35,7 @@ WIDTH = 16
 LIBRARY = 'libgemma_node__cpu_step.so'
 
 KIND_F32, KIND_BF16, KIND_Q4 = range(3)
+KV_F32, KV_BF16, KV_FP8 = range(3)
 TABLE_F32, TABLE_BF16, TABLE_AFFINE, TABLE_NONE = range(4)
 
 
@@ -104,7 +105,7 @@ class Model(ctypes.Structure):
         ('num_layers', c_int32),
         ('num_owners', c_int32),
         ('window', c_int32),
-        ('kv_is_bf16', c_int32),
+        ('kv_kind', c_int32),
         ('eps', c_float),
         ('softcap', c_float),
         ('ple_context_scale', c_float),
@@ -119,6 +120,7 @@ class Model(ctypes.Structure):
         ('cos', c_void_p * 2),
         ('sin', c_void_p * 2),
         ('layers', c_void_p),
+        ('kv_scales', c_void_p * 2),
     )
 
 
@@ -175,6 +177,14 @@ def library() -> ctypes.CDLL | None:
     loaded.gn_look.argtypes = (c_void_p, c_int32, c_void_p, c_void_p)
     loaded.gn_look.restype = None
     return loaded
+
+
+def knows_kv(kind: int) -> bool:
+    """Return whether the library that was built can keep keys and values of this kind."""
+    loaded = library()
+    if loaded is None or not hasattr(loaded, 'gn_kv_kinds'):
+        return loaded is not None and kind < KV_FP8
+    return bool(kind < loaded.gn_kv_kinds())
 
 
 def isa() -> str:

@@ -41,6 +41,10 @@ from gemma_node.model.config import LayerConfig
 from gemma_node.model.config import ModelConfig
 from gemma_node.model.gemma4 import Gemma4
 from gemma_node.model.gemma4 import Layer
+from gemma_node.model.kv_form import decode_kv
+from gemma_node.model.kv_form import encode_kv
+from gemma_node.model.kv_form import FP8
+from gemma_node.model.kv_form import kv_scales
 from gemma_node.model.linear import Linear
 from gemma_node.model.linear import rounded_scale
 from gemma_node.model.linear import ScaledEmbedding
@@ -106,6 +110,7 @@ class CachedModel:
             _placed(part, dtype=dtype, device=device) for part in projection.tensor_split([split])
         )
         self._ple_split = split
+        self._kv_scales = {index: each.to(device) for index, each in kv_scales(model).items()}
         self._ple_norm = model.per_layer_projection_norm.weight.detach().to(device, dtype)
         self._norm = model.norm.weight.detach().to(device, dtype)
         self._tables = {
@@ -205,13 +210,28 @@ class CachedModel:
             rotated = reference.rotary(heads[:, :num_rotated], cos, signed_sin)
             q = rotated[:, :num_heads]
             slots = slice(span.write, span.write + rows)
-            store.keys[plan.index][:, slots] = rotated[:, num_heads:].transpose(0, 1)
-            store.values[plan.index][:, slots] = heads[:, num_rotated:].transpose(0, 1)
+            kept = (rotated[:, num_heads:], heads[:, num_rotated:])
+            for tensors, values, scale in zip(
+                (store.keys, store.values), kept, self._kv_scales[plan.index], strict=True
+            ):
+                tensor, values = tensors[plan.index], values.transpose(0, 1)
+                is_fp8 = tensor.dtype == FP8
+                tensor[:, slots] = encode_kv(values, scale) if is_fp8 else values
         else:
             q = reference.rotary(heads, cos, signed_sin)
-        k = store.keys[plan.kv_source][:, : span.read]
-        v = store.values[plan.kv_source][:, : span.read]
+        k, v = (
+            self._read(tensors[plan.kv_source][:, : span.read], scale)
+            for tensors, scale in zip(
+                (store.keys, store.values), self._kv_scales[plan.kv_source], strict=True
+            )
+        )
         return F.linear(_attend(q, k, v, span.mask), layer.output)
+
+    def _read(self, stored: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
+        """Return cached keys or values in the dtype that computes."""
+        if stored.dtype == FP8:
+            return decode_kv(stored, scale, self.dtype)
+        return stored.to(self.dtype)
 
 
 def _attend(

@@ -38,6 +38,8 @@ from gemma_node.model.config import LayerConfig
 from gemma_node.model.config import ModelConfig
 from gemma_node.model.gemma4 import Gemma4
 from gemma_node.model.gemma4 import Layer
+from gemma_node.model.kv_form import FP8
+from gemma_node.model.kv_form import kv_scales
 from gemma_node.model.linear import rounded_scale
 from gemma_node.model.rope import rotary_tables
 from gemma_node.quant.affine import AffineTensors
@@ -46,6 +48,11 @@ from gemma_node.quant.packed import Packed
 from gemma_node.quant.packed import PlainTensor
 
 _MAX_HEAD_DIM = 1024
+_KV_KINDS = {
+    torch.float32: native.KV_F32,
+    torch.bfloat16: native.KV_BF16,
+    FP8: native.KV_FP8,
+}
 Ids = npt.NDArray[np.int32]
 
 
@@ -72,7 +79,7 @@ class NativeModel:
     """
     Gemma 4 packed for kernels/cpu; engine thread only.
 
-    :param kv_dtype: float32 or bfloat16, the form of cached keys and values
+    :param kv_dtype: of cached keys and values, one of kv_form.KV_DTYPES
     """
 
     def __init__(
@@ -88,6 +95,11 @@ class NativeModel:
         library = native.library()
         if problem or library is None:
             raise ConfigError(f'the native step cannot run this model: {problem}')
+        if not native.knows_kv(_KV_KINDS[kv_dtype]):
+            raise ConfigError(
+                f'{native.LIBRARY} is older than the package and knows no {kv_dtype} cache; build '
+                'the package again'
+            )
         self._library = library
         self.kv_dtype = kv_dtype
         self._kept: list[Any] = []
@@ -192,7 +204,7 @@ class NativeModel:
             num_layers=config.num_layers,
             num_owners=config.num_owning_layers,
             window=config.sliding_window,
-            kv_is_bf16=self.kv_dtype == torch.bfloat16,
+            kv_kind=_KV_KINDS[self.kv_dtype],
             eps=config.rms_norm_eps,
             softcap=config.softcap or 0.0,
             ple_context_scale=config.hidden_size**-0.5,
@@ -211,6 +223,13 @@ class NativeModel:
             rope = config.rope(is_sliding=is_sliding)
             cos, sin = rotary_tables(rope, head_dim, num_positions, dtype=torch.float32)
             packed.cos[is_sliding], packed.sin[is_sliding] = self._vector(cos), self._vector(sin)
+        if self.kv_dtype == FP8:
+            of_layers = kv_scales(model)
+            for is_sliding in (False, True):
+                owners = [each for each in self._owners() if each.is_sliding == is_sliding]
+                if owners:
+                    scales = torch.stack([of_layers[each.index] for each in owners])
+                    packed.kv_scales[is_sliding] = self._vector(scales)
         return packed
 
     def _layer(self, layer: Layer) -> native.Layer:

@@ -46,7 +46,7 @@ from gemma_node.quant.declaration import LEAVES
 from gemma_node.quant.declaration import NVFP4
 
 # Bytes of one cached number.
-CACHE_DTYPES = {'float32': 4, 'bfloat16': 2, 'fp8': 1}
+CACHE_DTYPES = {'float32': 4, 'bfloat16': 2, 'float8': 1}
 UNUSED, NOT_TEXT, IGNORED = 'unused', 'vision_and_audio', 'activation_scales'
 # Bytes of an unpacked number, and what a form of that dtype is called.
 _UNPACKED = {'bfloat16': (2, 'bf16'), 'float32': (4, 'f32')}

@@ -131,12 +131,6 @@ def load_weights(path: str | Path, config: ModelConfig) -> dict[str, torch.Tenso
         return _load(Path(path), read_layout(path, config, stack), allow_not_finite=False)[0]
 
 
-def table_bytes(path: str | Path, config: ModelConfig) -> int:
-    """Return what the per-layer table takes as it is stored; reads headers only."""
-    with ExitStack() as stack:
-        table = read_layout(path, config, stack).matrices['embed_tokens_per_layer']
-        return sum(tensor.nbytes for tensor in table.tensors.values())
-
 
 def read_layout(path: str | Path, config: ModelConfig, stack: ExitStack) -> StoredWeights:
     """

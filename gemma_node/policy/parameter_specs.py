@@ -98,7 +98,8 @@ NODE_PARAMETERS = (
     _spec('engine.context_tokens', 8192, 'Longest prompt plus completion.',
           minimum=256, maximum=262144),
     _spec('engine.kv_dtype', 'auto', 'Numbers of cached keys and values; auto: float32 on a CPU. '
-          'bfloat16 halves their memory.', choices=('auto', 'float32', 'bfloat16')),
+          'bfloat16 halves their memory, float8 (e4m3) quarters it.',
+          choices=('auto', 'float32', 'bfloat16', 'float8')),
     _spec('engine.max_slice_ms', 50.0, 'Longest engine step aimed at [ms].',
           minimum=1.0, maximum=10000.0),
     _spec('engine.state_budget_mb', 512, 'Memory for kept prompt states [MiB].',

@@ -41,6 +41,7 @@ from gemma_node.core import Finish
 from gemma_node.core import Generation
 from gemma_node.core import GenerationResult
 from gemma_node.engine.config import EngineConfig
+from gemma_node.engine.config import KV_DTYPES
 from gemma_node.engine.engine import Engine
 from gemma_node.model.cache_shape import TILE
 from gemma_node.model.config import ModelConfig
@@ -227,12 +228,11 @@ class Gate:
             'grammar': (False, True),
             'sampled': (False, True),
             'poisoned': (False, True),
-            'kv': ('float32', 'bfloat16') if is_native else ('float32',),
+            'kv': KV_DTYPES,
         }
 
     def _engine(self, way: Combination, **more: Any) -> Engine:
-        kv_dtype = way['kv'] if self._config.native else self._config.kv_dtype
-        engine = Engine(self._model, replace(self._config, kv_dtype=kv_dtype, **more))
+        engine = Engine(self._model, replace(self._config, kv_dtype=way['kv'], **more))
         if way['poisoned']:
             engine.fill_free_memory(float('nan'))
         return engine

@@ -36,6 +36,8 @@ from gemma_node.engine.runner import Snapshot
 from gemma_node.engine.sequence import Sequence as Running
 from gemma_node.receipts.gate import Spoil
 
+_BITS = {1: torch.int8, 2: torch.int16, 4: torch.int32}
+
 
 def row_off_by_one_ulp(engine: Engine) -> None:
     """Change one number of each restored state in its last bit."""
@@ -54,7 +56,7 @@ def row_off_by_one_ulp(engine: Engine) -> None:
         else:
             numbers = runner._cache(lane).keys[-1].view(-1)
         # The first position's first number: every later row sees it.
-        bits = numbers.view(torch.int16 if numbers.dtype == torch.bfloat16 else torch.int32)
+        bits = numbers.view(_BITS[numbers.dtype.itemsize])
         bits[0] ^= 1
 
     runner.restore = spoiled

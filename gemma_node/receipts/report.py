@@ -45,11 +45,12 @@ from gemma_node.backends.receipt import identity
 from gemma_node.backends.receipt import KIND
 from gemma_node.backends.receipt import limits
 from gemma_node.backends.receipt import receipts_folder
+from gemma_node.engine.config import KV_DTYPES
 from gemma_node.errors import CheckpointError
 from gemma_node.errors import ConfigError
 from gemma_node.model.config import ModelConfig
+from gemma_node.model.native_size import stored_sizes
 from gemma_node.model.weights import load_model
-from gemma_node.model.weights import table_bytes
 from gemma_node.receipts.bench import Bench
 from gemma_node.receipts.bench import num_forced_tokens
 from gemma_node.receipts.checks import Check
@@ -61,6 +62,7 @@ from gemma_node.receipts.texts import forced_token_ids
 # As engine.context_tokens has it.
 _CONTEXT = 8192
 DTYPES = ('auto', 'float32', 'bfloat16')
+_KV_DTYPES = ('auto', *KV_DTYPES)
 
 # Says what runs now.
 Report = Callable[[str], None]
@@ -87,9 +89,9 @@ class Order:
             raise ConfigError(f'device must be one of {", ".join(BACKENDS)}, got {self.device!r}')
         if self.dtype not in DTYPES:
             raise ConfigError(f'dtype must be one of {", ".join(DTYPES)}, got {self.dtype!r}')
-        if self.kv_dtype not in DTYPES:
+        if self.kv_dtype not in _KV_DTYPES:
             raise ConfigError(
-                f'kv_dtype must be one of {", ".join(DTYPES)}, got {self.kv_dtype!r}'
+                f'kv_dtype must be one of {", ".join(_KV_DTYPES)}, got {self.kv_dtype!r}'
             )
         if self.lanes < 1 or (self.context_tokens is not None and self.context_tokens < 2):
             raise ConfigError(
@@ -187,7 +189,7 @@ def _bench(order: Order) -> Bench:
         device=order.device,
         allow_unverified=True,
         envelope=envelope,
-        table_bytes=table_bytes(order.checkpoint, config) if config.quantization else None,
+        stored=stored_sizes(order.checkpoint, config),
     )
     token_ids = forced_token_ids(order.checkpoint, num_forced_tokens(config))
     if max(token_ids) >= config.vocab_size:

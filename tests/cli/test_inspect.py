@@ -14,6 +14,7 @@
 
 """`inspect`: E4B's own figures from headers alone, counted as the loader reads them."""
 
+from dataclasses import replace
 import json
 from math import prod
 import struct
@@ -29,9 +30,9 @@ from gemma_node.errors import CheckpointError
 from gemma_node.model.config import ModelConfig
 from gemma_node.model.header import read_header
 from gemma_node.model.inventory import parts_of
+from gemma_node.model.native_size import stored_sizes
 from gemma_node.model.weights import empty_model
 from gemma_node.model.weights import load_model
-from gemma_node.model.weights import table_bytes
 from gemma_node.quant.convert import convert
 from gemma_node.quant.recipes import RECIPES
 from tests.fixtures import sources
@@ -137,7 +138,7 @@ def test_memory_of_e4b_by_form_and_place_of_the_table(published):
 
 
 def test_cache_of_e4b_by_dtype(published):
-    half, eighth = published['cache']['bfloat16'], published['cache']['fp8']
+    half, eighth = published['cache']['bfloat16'], published['cache']['float8']
     assert half['token'] == 16_384
     assert half['1k tokens'] == 16 << 20
     assert half['window'] == 20 << 20
@@ -190,10 +191,10 @@ def test_forms_and_memory_are_those_of_the_loader(tmp_path, recipe):
     entries = read_header(tmp_path / 'out' / 'model.safetensors')
     assert facts['used']['bytes'] == sum(entry.nbytes for entry in entries.values())
     envelope = Envelope(lanes=1, context_tokens=64, state_budget_bytes=0)
-    stored_table = table_bytes(tmp_path / 'out', model.config)
+    sizes = replace(stored_sizes(tmp_path / 'out', model.config), native_bytes=None)
     embedding = facts['groups']['embed_tokens']
     for dtype, name in names.items():
-        counted_by_runtime = memory_needed(model.config, envelope, dtype, stored_table)['weights']
+        counted_by_runtime = memory_needed(model.config, envelope, dtype, sizes)['weights']
         rows = 0 if name in embedding['forms'] else embedding['bytes']
         assert facts['memory'][dtype]['device']['device'] == counted_by_runtime + rows
 

@@ -20,14 +20,21 @@ import ctypes
 import os
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 import torch
 
+from gemma_node.engine.config import EngineConfig
+from gemma_node.engine.native_runner import NativeRunner
+from gemma_node.engine.runner import Rows
+from gemma_node.engine.torch_runner import TorchRunner
 from gemma_node.kernels import native
 from gemma_node.model.cached_native import NativeModel
+from gemma_node.model.kv_form import encode_kv
+from gemma_node.model.kv_form import kv_scales
 from gemma_node.quant.affine import quantize
 from gemma_node.quant.packed import Packed
 from gemma_node.quant.packed import PlainTensor
@@ -104,6 +111,56 @@ def test_a_row_that_is_not_finite_stays_alone(host: NativeModel) -> None:
     assert spoiled[keep].tobytes() == clean[keep].tobytes()
 
 
+def _runner(kind: type[Any], kv_dtype: str) -> Any:
+    model = random_model(small_config())
+    config = EngineConfig(lanes=1, context_tokens=192, num_threads=1, kv_dtype=kv_dtype)
+    return kind(model, config)
+
+
+def _prefill(runner: Any, ids: tuple[int, ...]) -> Floats:
+    """Return the logits of the last rows of two tiles and of single rows after them."""
+    found = []
+    with torch.inference_mode():
+        for start, end in ((0, 64), (64, 128), *((each, each + 1) for each in range(128, 140))):
+            rows = Rows(lane=0, start=start, token_ids=ids[start:end], num_prompt=128,
+                        outputs=(end - start - 1,))
+            found.append(runner.forward([rows])[0].copy())
+    return np.concatenate(found)
+
+
+def test_e4m3_is_stored_as_pytorch_stores_it_and_read_alike() -> None:
+    ids = tuple(np.random.default_rng(8).integers(0, 200, 140).tolist())
+    narrow, wide = _runner(NativeRunner, 'float8'), _runner(NativeRunner, 'float32')
+    ours, exact = _prefill(narrow, ids), _prefill(wide, ids)
+    theirs = _prefill(_runner(TorchRunner, 'float8'), ids)
+    # The first layer's keys and values come before any attention, so both hold the same ones.
+    plan = narrow._model.config.layers[0]
+    pages = [each._pools[plan.is_sliding].view(
+        int(each._pages[plan.is_sliding][0, 1])) for each in (narrow, wide)]
+    size = plan.num_kv_heads * plan.head_dim * native.PAGE
+    scales = kv_scales(random_model(small_config()))[0]
+    for index, scale in enumerate(scales):
+        stored, values = (page[index * size : (index + 1) * size] for page in pages)
+        shape = (plan.num_kv_heads, native.PAGE, plan.head_dim)
+        expected = encode_kv(values.view(shape), scale)
+        assert torch.equal(stored.view(torch.uint8), expected.view(-1).view(torch.uint8))
+        assert float(values.abs().max()) <= 448 * float(scale.max())
+    # The same codes read alike; a code that falls on the other side of a tie is what is left.
+    assert np.abs(ours - theirs).mean() < 0.1 * np.abs(ours - exact).mean()
+    assert np.abs(ours - exact).mean() < 0.1 * np.abs(exact).mean()
+
+
+def test_what_is_no_number_stays_none_in_e4m3() -> None:
+    ids = tuple(np.random.default_rng(8).integers(0, 200, 140).tolist())
+    runner = _runner(NativeRunner, 'float8')
+    _prefill(runner, ids[:140])
+    for sliding, pool in enumerate(runner._pools):
+        with torch.inference_mode():
+            pool.view(int(runner._pages[sliding][0, 2]))[:16].fill_(float('nan'))
+    rows = Rows(lane=0, start=139, token_ids=ids[139:140], num_prompt=128, outputs=(0,))
+    assert np.isnan(runner.forward([rows])[0]).all()
+
+
 @pytest.mark.parametrize('isa', ['plain', 'avx2'])
 def test_narrower_instruction_sets_keep_the_same_promises(isa: str) -> None:
     if native.isa() == 'plain' and isa == 'avx2':
@@ -112,6 +169,7 @@ def test_narrower_instruction_sets_keep_the_same_promises(isa: str) -> None:
         'near_the_exact_ones',
         'whatever_runs_beside_it',
         'stays_alone',
+        'e4m3',
     )
     command = [
         sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', '-x', __file__,

@@ -26,6 +26,7 @@ import pytest
 import torch
 
 from gemma_node.engine.config import EngineConfig
+from gemma_node.engine.config import KV_DTYPES
 from gemma_node.engine.native_runner import NativeRunner
 from gemma_node.engine.runner import Rows
 from gemma_node.engine.torch_runner import TorchRunner
@@ -96,7 +97,7 @@ def test_logits_equal_those_of_transformers(
     assert np.abs(ours - oracle).max() <= 1e-4
 
 
-@pytest.mark.parametrize('kv_dtype', ['float32', 'bfloat16'])
+@pytest.mark.parametrize('kv_dtype', KV_DTYPES)
 def test_a_row_has_the_same_bits_however_the_prompt_is_cut(model: Gemma4, kv_dtype: str) -> None:
     ids = _ids(200)
     whole = _run(_runner(model, kv_dtype=kv_dtype), ids, [LENGTH])
@@ -217,9 +218,14 @@ def test_codes_are_computed_as_their_numbers(bits: int, table_bits: int, kind: i
             assert np.abs(theirs[0] - ours[start + 63]).max() <= 1e-4
 
 
-def test_lanes_hold_the_pages_that_the_formula_says(model: Gemma4) -> None:
-    runner = _runner(model)
-    full, sliding = page_bytes(model.config, 4)
+@pytest.mark.parametrize(('kv_dtype', 'item_bytes'), [
+    ('float32', 4), ('bfloat16', 2), ('float8', 1),
+])
+def test_lanes_hold_the_pages_that_the_formula_says(
+    model: Gemma4, kv_dtype: str, item_bytes: int
+) -> None:
+    runner = _runner(model, kv_dtype=kv_dtype)
+    full, sliding = page_bytes(model.config, item_bytes)
     assert [pool.page_bytes for pool in runner._pools] == [full, sliding]
     ids = _ids(200)
     with torch.inference_mode():

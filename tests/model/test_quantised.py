@@ -33,13 +33,18 @@ from gemma_node.core import GenerationResult
 from gemma_node.engine.config import EngineConfig
 from gemma_node.engine.engine import Engine
 from gemma_node.errors import CheckpointError
+from gemma_node.kernels.native import TABLE_NONE
+from gemma_node.model.cache_shape import lane_bytes
+from gemma_node.model.cached_native import _table_kind
+from gemma_node.model.cached_native import NativeModel
 from gemma_node.model.config import ModelConfig
 from gemma_node.model.gemma4 import Gemma4
 from gemma_node.model.linear import QuantEmbedding
 from gemma_node.model.linear import QuantLinear
+from gemma_node.model.native_size import stored_sizes
+from gemma_node.model.native_size import StoredSizes
 from gemma_node.model.weights import load_model
 from gemma_node.model.weights import load_weights
-from gemma_node.model.weights import table_bytes
 from gemma_node.quant.packed import dense
 from tests.fixtures import quantised
 
@@ -173,18 +178,46 @@ def test_forms_parameters_and_table_are_named_and_counted(twin: Twin, source: Pa
     assert packed.num_parameters == plain.num_parameters
     columns = packed.config.num_layers * packed.config.ple_dim
     rows = packed.config.vocab_size
-    assert table_bytes(folder, packed.config) == rows * (columns // 2 + columns // 32 * 4)
-    assert table_bytes(source, plain.config) == rows * columns * 2
+    sizes = stored_sizes(folder, packed.config)
+    assert sizes.table_bytes == rows * (columns // 2 + columns // 32 * 4)
+    assert stored_sizes(source, plain.config).table_bytes == rows * columns * 2
 
 
 def test_a_quantised_table_is_admitted_with_the_bytes_it_takes(twin: Twin) -> None:
     folder = twin('mlx')
     config = ModelConfig.from_folder(folder)
     envelope = Envelope(lanes=1, context_tokens=64, state_budget_bytes=0)
-    stored = table_bytes(folder, config)
+    stored = stored_sizes(folder, config)
     plain = config.vocab_size * config.num_layers * config.ple_dim * 2
-    needed = [memory_needed(config, envelope, 'bfloat16', n)['weights'] for n in (stored, None)]
-    assert needed[1] - needed[0] == plain - stored
+    needed = [
+        memory_needed(config, envelope, 'bfloat16', sizes)['weights']
+        for sizes in (stored, StoredSizes())
+    ]
+    assert needed[1] - needed[0] == plain - stored.table_bytes
+
+
+@pytest.mark.parametrize('form', ['source', 'mlx', 'nvfp4_modelopt'])
+def test_packed_weights_are_admitted_with_the_bytes_that_the_native_step_holds(
+    twin: Twin, source: Path, form: str
+) -> None:
+    folder = source if form == 'source' else twin(form)
+    model = load_model(folder)
+    config = model.config
+    native = NativeModel(model, num_positions=64, num_threads=1)
+    held = sum(each.nbytes for each in native._kept if isinstance(each, torch.Tensor))
+    # Not kept when the step cannot read a table: then its rows are gathered from the model.
+    tables = (model.embed_tokens.packed, model.embed_tokens_per_layer.packed)
+    held += sum(each.nbytes for each in tables if _table_kind(each) == TABLE_NONE)
+    envelope = Envelope(lanes=2, context_tokens=64, state_budget_bytes=0, kv_dtype='float8')
+    sizes = stored_sizes(folder, config)
+    needed = memory_needed(config, envelope, 'float32', sizes)
+    # What is left: norms are kept for each head, scalars in the layers.
+    assert abs(held - needed['weights']) < 1000
+    if form != 'nvfp4_modelopt':
+        # It is unpacked, so only these forms take less than plain PyTorch needs.
+        unpacked = memory_needed(config, envelope, 'float32')['weights']
+        assert needed['weights'] < (0.7 if form == 'source' else 0.4) * unpacked
+    assert needed['lanes'] == 2 * lane_bytes(config, 64, 1)
 
 
 def _refusal(folder: Path) -> str:

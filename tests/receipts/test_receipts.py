@@ -339,7 +339,7 @@ def test_only_times_change_from_run_to_run(receipt: dict[str, Any], source: Path
     [
         ({'device': 'auto'}, 'cpu, cuda, xpu'),
         ({'dtype': 'float16'}, 'auto, float32, bfloat16'),
-        ({'kv_dtype': 'int8'}, 'kv_dtype must be one of auto, float32, bfloat16'),
+        ({'kv_dtype': 'int8'}, 'kv_dtype must be one of auto, float32, bfloat16, float8'),
         ({'lanes': 0}, 'lanes must be >= 1'),
         ({'context_tokens': 1 << 20}, 'the checkpoint goes to 512'),
     ],

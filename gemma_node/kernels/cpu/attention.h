@@ -33,6 +33,7 @@ constexpr int kQueries = 8;
 
 GN_INLINE V load_kv(const float * p) {return load(p);}
 GN_INLINE V load_kv(const uint16_t * p) {return load_bf16(p);}
+GN_INLINE V load_kv(const uint8_t * p) {return load_fp8(p);}
 GN_INLINE void put_kv(float * p, float x) {*p = x;}
 GN_INLINE void put_kv(uint16_t * p, float x)
 {
@@ -42,6 +43,32 @@ GN_INLINE void put_kv(uint16_t * p, float x)
   bits = is_nan ? bits | 0x400000u : bits + 0x7fffu + (bits >> 16 & 1u);
   *p = static_cast<uint16_t>(bits >> 16);
 }
+// To e4m3: nearest, ties to even, 448 at most.
+GN_INLINE void put_kv(uint8_t * p, float x)
+{
+  uint32_t bits;
+  std::memcpy(&bits, &x, 4);
+  const uint32_t sign = bits >> 24 & 0x80u, size = bits & 0x7fffffffu;
+  uint32_t code;
+  if (size > 0x7f800000u) {
+    code = 0x7fu;
+  } else if (size >= 0x43e00000u) {
+    code = 0x7eu;
+  } else if (size < 0x3c800000u) {
+    // Below 2^-6 the steps are 2^-9.
+    code = static_cast<uint32_t>(__builtin_rintf(std::fabs(x) * 512.0f));
+  } else {
+    code = ((size + 0x7ffffu + (size >> 20 & 1u)) >> 20) - (120u << 3);
+  }
+  *p = static_cast<uint8_t>(sign | code);
+}
+
+// What stored keys and values of one head are multiplied with; powers of two.
+struct Scales
+{
+  float key;
+  float value;
+};
 
 struct Query
 {
@@ -54,7 +81,8 @@ struct Query
 
 // Scores of NQ queries against NB blocks of 16 positions.
 template<int NQ, int NB, typename T>
-GN_INLINE void score_blocks(const Query * queries, const T * keys, int head_dim, int column)
+GN_INLINE void score_blocks(
+  const Query * queries, const T * keys, int head_dim, int column, float scale)
 {
   V acc[NQ][NB];
   for (int i = 0; i < NQ; ++i) {
@@ -76,18 +104,19 @@ GN_INLINE void score_blocks(const Query * queries, const T * keys, int head_dim,
   }
   for (int i = 0; i < NQ; ++i) {
     for (int b = 0; b < NB; ++b) {
-      store(queries[i].scores + column + b * GN_WIDTH, acc[i][b]);
+      const V score = sizeof(T) == 1 ? acc[i][b] * set(scale) : acc[i][b];
+      store(queries[i].scores + column + b * GN_WIDTH, score);
     }
   }
 }
 
 template<int NQ, typename T>
-void score_page(const Query * queries, const T * keys, int head_dim, int column)
+void score_page(const Query * queries, const T * keys, int head_dim, int column, float scale)
 {
   constexpr int NB = NQ <= 4 ? 4 : 2;
   for (int b = 0; b < GN_PAGE / GN_WIDTH; b += NB) {
     score_blocks<NQ, NB>(
-      queries, keys + b * head_dim * GN_WIDTH, head_dim, column + b * GN_WIDTH);
+      queries, keys + b * head_dim * GN_WIDTH, head_dim, column + b * GN_WIDTH, scale);
   }
 }
 
@@ -163,7 +192,8 @@ GN_INLINE float soften(const Query & query, int first)
 
 template<int NQ, typename T>
 void attend_queries(
-  const Query * queries, const int64_t * pages, int64_t keys_at, int64_t values_at, int head_dim)
+  const Query * queries, const int64_t * pages, int64_t keys_at, int64_t values_at, int head_dim,
+  Scales scales)
 {
   int low = queries[0].low, high = queries[0].high;
   for (int i = 1; i < NQ; ++i) {
@@ -174,7 +204,7 @@ void attend_queries(
   const int first = first_page * GN_PAGE;
   for (int page = first_page; page <= last_page; ++page) {
     const T * base = reinterpret_cast<const T *>(pages[page]);
-    score_page<NQ>(queries, base + keys_at, head_dim, page * GN_PAGE - first);
+    score_page<NQ>(queries, base + keys_at, head_dim, page * GN_PAGE - first, scales.key);
   }
   float sums[NQ];
   for (int i = 0; i < NQ; ++i) {
@@ -203,7 +233,8 @@ void attend_queries(
     }
   }
   for (int i = 0; i < NQ; ++i) {
-    const V share = set(1.0f / sums[i]);
+    const float one = sizeof(T) == 1 ? scales.value : 1.0f;
+    const V share = set(one / sums[i]);
     for (int d = 0; d < head_dim; d += GN_WIDTH) {
       store(queries[i].out + d, load(queries[i].out + d) * share);
     }
@@ -213,18 +244,21 @@ void attend_queries(
 template<typename T>
 void attend(
   const Query * queries, int count, const int64_t * pages, int64_t keys_at, int64_t values_at,
-  int head_dim)
+  int head_dim, Scales scales)
 {
+#define GN_CASE(n) \
+  case n: attend_queries<n, T>(queries, pages, keys_at, values_at, head_dim, scales); break
   switch (count) {
-    case 1: attend_queries<1, T>(queries, pages, keys_at, values_at, head_dim); break;
-    case 2: attend_queries<2, T>(queries, pages, keys_at, values_at, head_dim); break;
-    case 3: attend_queries<3, T>(queries, pages, keys_at, values_at, head_dim); break;
-    case 4: attend_queries<4, T>(queries, pages, keys_at, values_at, head_dim); break;
-    case 5: attend_queries<5, T>(queries, pages, keys_at, values_at, head_dim); break;
-    case 6: attend_queries<6, T>(queries, pages, keys_at, values_at, head_dim); break;
-    case 7: attend_queries<7, T>(queries, pages, keys_at, values_at, head_dim); break;
-    default: attend_queries<8, T>(queries, pages, keys_at, values_at, head_dim);
+    GN_CASE(1);
+    GN_CASE(2);
+    GN_CASE(3);
+    GN_CASE(4);
+    GN_CASE(5);
+    GN_CASE(6);
+    GN_CASE(7);
+    default: attend_queries<8, T>(queries, pages, keys_at, values_at, head_dim, scales);
   }
+#undef GN_CASE
 }
 
 }  // namespace

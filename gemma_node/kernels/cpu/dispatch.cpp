@@ -74,6 +74,8 @@ extern "C" {
 
 int32_t gn_abi() {return GN_ABI;}
 
+int32_t gn_kv_kinds() {return GN_KV_FP8 + 1;}
+
 const char * gn_isa() {return variant().name;}
 
 void * gn_create(const GnModel * model, int32_t threads)

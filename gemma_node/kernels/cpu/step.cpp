@@ -342,7 +342,9 @@ private:
               part);
           }
         }
-        if (kv && model_.kv_is_bf16) {
+        if (kv && model_.kv_kind == GN_KV_FP8) {
+          keep<uint8_t>(layer, row, original);
+        } else if (kv && model_.kv_kind == GN_KV_BF16) {
           keep<uint16_t>(layer, row, original);
         } else if (kv) {
           keep<float>(layer, row, original);
@@ -361,11 +363,23 @@ private:
       const float * value = key + static_cast<int64_t>(layer.num_kv_heads) * size;
       T * keys = page + keys_at(layer, head) + slot / GN_WIDTH * size * GN_WIDTH + slot % GN_WIDTH;
       T * values = page + values_at(layer, head) + slot * size;
+      const Scales scales = scales_of(layer, head);
+      const float key_share = 1.0f / scales.key, value_share = 1.0f / scales.value;
       for (int d = 0; d < size; ++d) {
-        put_kv(keys + d * GN_WIDTH, key[d]);
-        put_kv(values + d, value[d]);
+        put_kv(keys + d * GN_WIDTH, key[d] * key_share);
+        put_kv(values + d, value[d] * value_share);
       }
     }
+  }
+
+  Scales scales_of(const GnLayer & layer, int head) const
+  {
+    if (model_.kv_kind != GN_KV_FP8) {
+      return {1.0f, 1.0f};
+    }
+    const float * of_slot =
+      model_.kv_scales[layer.is_sliding] + 2 * layer.page_slot * layer.num_kv_heads;
+    return {of_slot[head], of_slot[layer.num_kv_heads + head]};
   }
 
   const int64_t * pages(const GnLayer & layer, int original) const
@@ -446,10 +460,15 @@ private:
     const int kv_head = head / (model_.num_heads / layer.num_kv_heads);
     const int64_t * of_lane = pages(layer, row_of_[begin]);
     const int64_t keys = keys_at(layer, kv_head), values = values_at(layer, kv_head);
-    if (model_.kv_is_bf16) {
-      attend<uint16_t>(queries, count, of_lane, keys, values, size);
+    Scales scales = scales_of(layer, kv_head);
+    if (model_.kv_kind == GN_KV_FP8) {
+      // A load gives 1 / 256 of what is stored.
+      scales = {256.0f * scales.key, 256.0f * scales.value};
+      attend<uint8_t>(queries, count, of_lane, keys, values, size, scales);
+    } else if (model_.kv_kind == GN_KV_BF16) {
+      attend<uint16_t>(queries, count, of_lane, keys, values, size, scales);
     } else {
-      attend<float>(queries, count, of_lane, keys, values, size);
+      attend<float>(queries, count, of_lane, keys, values, size, scales);
     }
   }
 

@@ -32,6 +32,7 @@
 extern "C" {
 
 enum GnKind { GN_F32 = 0, GN_BF16 = 1, GN_Q4 = 2 };
+enum GnKvKind { GN_KV_F32 = 0, GN_KV_BF16 = 1, GN_KV_FP8 = 2 };
 enum GnTableKind { GN_TABLE_F32 = 0, GN_TABLE_BF16 = 1, GN_TABLE_AFFINE = 2, GN_TABLE_NONE = 3 };
 
 // A projection [rows, columns] in blocks of 16 rows: `data` is [rows / 16][columns][16] float32,
@@ -84,6 +85,8 @@ struct GnLayer
   int32_t page_slot;
 };
 
+// `kv_scales[t]` is [owning layers of a type][keys, values][heads]: what stored e4m3 is multiplied
+// with, powers of two; null for the other kinds.
 struct GnModel
 {
   int32_t hidden;
@@ -93,7 +96,7 @@ struct GnModel
   int32_t num_layers;
   int32_t num_owners;
   int32_t window;
-  int32_t kv_is_bf16;
+  int32_t kv_kind;
   float eps;
   float softcap;
   float ple_context_scale;
@@ -108,6 +111,7 @@ struct GnModel
   const float * cos[2];
   const float * sin[2];
   const GnLayer * layers;
+  const float * kv_scales[2];
 };
 
 // `pages[t]` is [lanes][page_stride[t]] addresses by page number; t is 1 for sliding layers.
@@ -138,6 +142,8 @@ struct GnRow
 };
 
 GN_API int32_t gn_abi();
+// How many kinds of keys and values it knows.
+GN_API int32_t gn_kv_kinds();
 GN_API const char * gn_isa();
 GN_API void * gn_create(const GnModel * model, int32_t threads);
 GN_API void gn_destroy(void * handle);

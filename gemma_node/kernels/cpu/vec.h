@@ -69,6 +69,17 @@ GN_INLINE V load_bf16(const uint16_t * p)
   const __m256i half = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(p));
   return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16))};
 }
+// Value / 256 of e4m3: its bits are those of a half with seven more zeros.
+GN_INLINE V load_fp8(const uint8_t * p)
+{
+  const __m256i wide =
+    _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i *>(p)));
+  const __m256i size = _mm256_and_si256(wide, _mm256_set1_epi16(0x7f));
+  const __m256i sign = _mm256_slli_epi16(_mm256_and_si256(wide, _mm256_set1_epi16(0x80)), 8);
+  const __m256i half = _mm256_or_si256(sign, _mm256_slli_epi16(size, 7));
+  const __mmask16 is_nan = _mm256_cmpeq_epi16_mask(size, _mm256_set1_epi16(0x7f));
+  return {_mm512_cvtph_ps(_mm256_mask_mov_epi16(half, is_nan, _mm256_set1_epi16(0x7e00)))};
+}
 template<int J>
 GN_INLINE V code(I w)
 {
@@ -127,6 +138,27 @@ GN_INLINE V load_bf16(const uint16_t * p)
   return {low_bf16(_mm256_cvtepu16_epi32(_mm_loadu_si128(q))),
     low_bf16(_mm256_cvtepu16_epi32(_mm_loadu_si128(q + 1)))};
 }
+GN_INLINE __m256 half_fp8(__m128i bytes)
+{
+  const __m256i wide = _mm256_cvtepu8_epi32(bytes);
+  const __m256i size = _mm256_and_si256(wide, _mm256_set1_epi32(0x7f));
+  const __m256i sign = _mm256_slli_epi32(_mm256_and_si256(wide, _mm256_set1_epi32(0x80)), 24);
+  const __m256i normal =
+    _mm256_add_epi32(_mm256_slli_epi32(size, 20), _mm256_set1_epi32(112 << 23));
+  const __m256 small = _mm256_mul_ps(_mm256_cvtepi32_ps(size), _mm256_set1_ps(0x1p-17f));
+  const __m256i is_small = _mm256_cmpgt_epi32(_mm256_set1_epi32(8), size);
+  const __m256i is_nan = _mm256_cmpeq_epi32(size, _mm256_set1_epi32(0x7f));
+  const __m256i value =
+    _mm256_blendv_epi8(normal, _mm256_castps_si256(small), is_small);
+  return _mm256_castsi256_ps(_mm256_or_si256(
+      sign, _mm256_blendv_epi8(value, _mm256_set1_epi32(0x7fc00000), is_nan)));
+}
+// Value / 256 of e4m3.
+GN_INLINE V load_fp8(const uint8_t * p)
+{
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(p));
+  return {half_fp8(bytes), half_fp8(_mm_srli_si128(bytes, 8))};
+}
 template<int J>
 GN_INLINE __m256 code(__m256i w)
 {
@@ -175,6 +207,18 @@ GN_INLINE V load_bf16(const uint16_t * p)
 {
   GN_EACH(from_bits(static_cast<uint32_t>(p[i]) << 16));
 }
+// Value / 256 of e4m3.
+GN_INLINE float narrow_fp8(uint8_t byte)
+{
+  const uint32_t size = byte & 0x7fu, sign = static_cast<uint32_t>(byte & 0x80u) << 24;
+  if (size == 0x7fu) {
+    return from_bits(sign | 0x7fc00000u);
+  }
+  const float value = size < 8u ? static_cast<float>(size) * 0x1p-17f :
+    from_bits((size << 20) + (112u << 23));
+  return sign ? -value : value;
+}
+GN_INLINE V load_fp8(const uint8_t * p) {GN_EACH(narrow_fp8(p[i]));}
 template<int J>
 GN_INLINE V code(I w) {GN_EACH(static_cast<float>(w.v[i] >> (4 * J) & 15u) - 8.0f);}
 
