@@ -112,6 +112,8 @@ class Run:
             if self.is_first and step % self.plan.eval_every == self.plan.eval_every - 1:
                 self._evaluate(step)
                 save_shards(trainer.model, self.out)
+                if arguments.state:
+                    trainer.save(Path(arguments.state), step + 1)
             trainer.progress = pace.after(step, trainer.progress)
             if pace.is_over:
                 break
@@ -197,7 +199,9 @@ def save_shards(model: Gemma4, folder: Path, nbytes: int = 15_000_000) -> None:
             shards.append({})
         shards[-1][name] = tensor.detach().bfloat16().cpu().contiguous()
     for number, shard in enumerate(shards):
-        save_file(shard, str(folder / f'weights-{number}.safetensors'))
+        save_file(shard, str(folder / f'new-{number}.tmp'))
+    for number in range(len(shards)):
+        (folder / f'new-{number}.tmp').replace(folder / f'weights-{number}.safetensors')
 
 
 def load_shards(model: Gemma4, folder: Path) -> None:

@@ -84,6 +84,16 @@ def make_chunk(job: Job) -> packing.Rows:
     return made
 
 
+def held_out_jobs(supply: Supply) -> list[Job]:
+    """Return what makes the held-out batches: of the first mixture, the last of drills if there are any."""
+    plain = Supply(HELD_OUT_SEED, supply.rows, supply.length, assets=supply.assets)
+    jobs = [plain.job(i) for i in range(supply.held_out)]
+    if supply.drills_first > 0 and len(jobs) > 1:
+        drilled = Supply(HELD_OUT_SEED, supply.rows, supply.length, assets=supply.assets, drills_first=1.0, drills_last=1.0)
+        jobs[-1] = drilled.job(len(jobs) - 1)
+    return jobs
+
+
 class Feed:
     """
     The batches of one training process, step by step.
@@ -99,8 +109,7 @@ class Feed:
         self._pool: deque[packing.Rows] = deque(maxlen=POOL_SIZE)
         self.num_fresh = 0
         self._workers: Pool | None = None
-        plain = Supply(HELD_OUT_SEED, supply.rows, supply.length, assets=supply.assets)
-        held_out = [plain.job(i) for i in range(supply.held_out)]
+        held_out = held_out_jobs(supply)
         jobs = _jobs(supply)
         if workers:
             os.environ['TOKENIZERS_PARALLELISM'] = 'false'
