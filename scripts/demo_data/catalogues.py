@@ -269,8 +269,8 @@ def _tool(rng: random.Random, skill: Skill, style: _NameStyle, *, strange: float
     slots: dict[str, Slot] = {}
     required: list[str] = []
     nest = rng.choice(skill.nest) if skill.nest and rng.random() < 0.6 else ''
-    if not nest and len(skill.args) > 1 and not skill.nest and rng.random() < 0.07:
-        nest = rng.choice(('options', 'params', 'request', 'goal', 'settings', 'spec'))
+    if not nest and skill.args and not skill.nest and skill.key != 'dock' and rng.random() < (0.16 if len(skill.args) > 1 else 0.06):
+        nest = rng.choice(('options', 'params', 'request', 'goal', 'settings', 'spec', 'job', 'order', 'details', 'input', 'what', rare.noun(rng), rare.syllables(rng)))
     invented = 1.0 if rng.random() < strange * 0.14 else strange * 0.06
     inside: dict[str, Any] = {}
     inner_required: list[str] = []

@@ -60,6 +60,9 @@ STOP = (
 )
 
 CHAT = (
+    '!the [bus|tram] stop is [near|opposite|next to] {place}', '!{person} stopped [smoking|working here|by yesterday|at {place}]', '!the [rain|music|noise|clock] [has stopped|stopped at {n}]', '!I could not stop laughing', '!we made a [short |]stop [at|in] {place}',
+    '!the last stop [is|was] {place}', '!a full stop is missing in [the letter|my text]', '!{person} said that nothing can stop him', '!the [stop|halt] sign at {place} [fell over|is new|needs paint]', '!they [halted|froze] the project {object}', '!it froze last night',
+    '!{person} will abort the [trip|sale|plan]', '!the emergency stop was [tested|replaced] [yesterday|last week]',
     '![the|our] {object} [works fine|has been repaired|stands in {place}|comes from {place}|was a bargain|smells odd|needs no care|is made of wood|arrived by post|fell over]', '!I [cleaned|fixed|moved|checked|counted|painted|washed] {object} [myself|already|yesterday|an hour ago]',
     '!{person} [looks after|already fetched|is fond of|never uses|will need|keeps|has repaired] {object}', '![last|next] [week|month|summer|Monday] [we get|I bought|{person} brought|they installed] {object}', '!in {place} [they have|there is|we keep|people like] {object}',
     '!{person} [phoned|wrote|sneezed|laughed|is asleep|is at lunch|moved to {place}|has a birthday|speaks three languages]', '!we [opened|closed|rented|tidied|decorated] {place} [yesterday|last week|already|in spring]', '!nobody [uses|likes|needs|remembers] {object}[ any more| these days|]',

@@ -125,6 +125,8 @@ def _step(declared: Declared, bound: Fraction) -> Fraction:
 def _is_said(m: CaseMaker, wish: Wish, arg: Arg, number: Fraction, declared: Declared) -> bool:
     """Put a number into a wish's call; False where its sentence does not say the number."""
     names = [n for n in (arg.key, f'{arg.key}_u') if n in wish.said.values]
+    if names and declared.is_integer and number.denominator != 1:
+        return False
     if names:
         value = quantities.plain(number)
         put(wish.call[1], wish.tool.slots[arg.key].path, int(value) if declared.is_integer else value)

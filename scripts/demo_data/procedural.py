@@ -255,6 +255,51 @@ _SETS = ('set the {m} of {o} to {value}', 'change the {m} of {o} to {value}', 'I
          'for {o} use a {m} of {value}', '{m} of {o} to {value}')
 
 
+_NEEDS = ('!{o} needs {g}', '!{o} wants {g}', 'start {g} {o}', 'begin {g} {o}', 'get {o} {d}', 'have {o} {d}', '!I want {o} {d}', '!{o} should be {d}', '!{o} has to be {d}', '!{o} must get {d}', '!it is time for {g} {o}', '!would you mind {g} {o}?', '!how about {g} {o}?',
+          '!{g} {o} is what we need', '!{o} is to be {d}', '!nobody has {d} {o} yet, so please do it', '!I need {o} to be {d}', '!see that {o} gets {d}', '!{o} is waiting to be {d}', '!{o} has not been {d} yet, your job', '!{g} {o} is your next job', '!could {o} be {d}?')
+_IRREGULAR = {line.split()[0]: tuple(line.split()[1:]) for line in '''
+put putting put|cut cutting cut|set setting set|let letting let|shut shutting shut|get getting got|make making made|take taking taken|give giving given|draw drawing drawn|find finding found|bring bringing brought|run running run
+spin spinning spun|swing swinging swung|fling flinging flung|throw throwing thrown|catch catching caught|freeze freezing frozen|feed feeding fed|light lighting lit|grind grinding ground|blow blowing blown|bend bending bent
+pour pouring poured|hide hiding hidden|tell telling told|hear hearing heard|go going gone|keep keeping kept|stick sticking stuck|lead leading led|buy buying bought|sell selling sold|lend lending lent|teach teaching taught
+wake waking woken|sew sewing sewn|sow sowing sown|split splitting split|steep steeping steeped|suck sucking sucked|fall falling fallen|find finding found|ring ringing rung|hang hanging hung|dig digging dug|swell swelling swollen
+lay laying laid|say saying said|unbind unbinding unbound|tie tying tied|dye dyeing dyed|untie untying untied|undo undoing undone|do doing done|leave leaving left|strip stripping stripped|trim trimming trimmed
+stop stopping stopped|snap snapping snapped|tag tagging tagged|zip zipping zipped|unzip unzipping unzipped|plug plugging plugged|pin pinning pinned|rub rubbing rubbed|prop propping propped|scrub scrubbing scrubbed
+wrap wrapping wrapped|unwrap unwrapping unwrapped|stir stirring stirred|lag lagging lagged|drag dragging dragged|map mapping mapped|dim dimming dimmed|clip clipping clipped|tip tipping tipped|bar barring barred|strum strumming strummed
+'''.replace('\n', '|').strip('|').split('|')}
+
+
+def inflected(verb: str, form: str) -> str:
+    """Return a verb's -s (s), -ing (g) or participle (d) form, its first word changed."""
+    first, gap, rest = verb.partition(' ')
+    if form == 's':
+        ending = 'ies' if first.endswith('y') and first[-2:-1] not in 'aeiou' else f'{first[-1]}es' if first.endswith(('s', 'x', 'ch', 'sh', 'o', 'z')) else f'{first[-1]}s'
+        return f'{first[:-1]}{ending}{gap}{rest}'
+    if first in _IRREGULAR:
+        return f'{_IRREGULAR[first][form == "d"]}{gap}{rest}'
+    stem = first[:-1] if first.endswith('e') and not first.endswith(('ee', 'ye', 'oe')) else first
+    if form == 'd' and first.endswith('y') and first[-2:-1] not in 'aeiou':
+        return f'{first[:-1]}ied{gap}{rest}'
+    if form == 'd' and first.endswith('e'):
+        stem = first[:-1]
+    return f'{stem}{"ing" if form == "g" else "ed"}{gap}{rest}'
+
+
+def _frame(rng: random.Random, verb: str, thing: str) -> str:
+    """Ask for a deed on a thing, the verb as it stands or in another form."""
+    if rng.random() < 0.72:
+        return rng.choice(_FRAMES).format(v=verb, o=thing)
+    return rng.choice(_NEEDS).format(g=inflected(verb, 'g'), d=inflected(verb, 'd'), o=thing)
+
+
+def _described(rng: random.Random, verb: str, thing: str) -> tuple[str, ...]:
+    """Describe a deed on a thing in three ways."""
+    options = [*_ABOUT, *_ABOUT_S * 2]
+    return tuple(a.format(V=verb.capitalize(), v=verb, o=thing, S=inflected(verb, 's').capitalize(), s=inflected(verb, 's'), g=inflected(verb, 'g'), d=inflected(verb, 'd')) for a in rng.sample(options, 3))
+
+
+_ABOUT_S = ('{S} {o}.', '{S} {o}.', '{S} {o}', 'The robot {s} {o}.', 'For {g} {o}.', 'After it {o} is {d}.', 'Gets {o} {d}.', '{S} {o}, once per call.', 'It {s} {o}.')
+
+
 def _thing(rng: random.Random) -> str:
     roll = rng.random()
     if roll < 0.2:
@@ -290,9 +335,9 @@ def draw_skill(rng: random.Random, *, group: int | None = None, thing: str = '')
 
 def _fixed(rng: random.Random, verbs: tuple[str, ...], about_verb: str, thing: str, number: int) -> Skill:
     described = f'the {thing}'
-    abouts = tuple(a.format(V=about_verb.capitalize(), v=about_verb, o=described) for a in rng.sample(_ABOUT, 3))
+    abouts = _described(rng, about_verb, described)
     said = [rng.choice((about_verb, *verbs)) for _ in range(6)]
-    says = tuple(rng.choice(_FRAMES).format(v=v, o=described) for v in said)
+    says = tuple(_frame(rng, v, described) for v in said)
     args: tuple[Arg, ...] = ()
     if rng.random() < 0.2:
         names = ('duration', 'seconds', 'how_long', 'time')
@@ -303,8 +348,8 @@ def _fixed(rng: random.Random, verbs: tuple[str, ...], about_verb: str, thing: s
 
 def _open(rng: random.Random, verbs: tuple[str, ...], about_verb: str, number: int) -> Skill:
     kind, noun = rng.choice((('object', 'an object'), ('object', 'a thing'), ('object', 'an item'), ('place', 'a place'), ('place', 'a room'), ('code', 'something by its name')))
-    abouts = tuple(a.format(V=about_verb.capitalize(), v=about_verb, o=noun) for a in rng.sample(_ABOUT, 3))
-    says = tuple(rng.choice(_FRAMES).format(v=rng.choice((about_verb, *verbs)), o='{what}') for _ in range(8))
+    abouts = _described(rng, about_verb, noun)
+    says = tuple(_frame(rng, rng.choice((about_verb, *verbs)), '{what}') for _ in range(8))
     names = {'object': ('object', 'item', 'thing', 'what', 'target'), 'place': ('place', 'room', 'where', 'area'), 'code': ('name', 'which', 'id', 'label')}[kind]
     args = [Arg('what', kind, names, ('What it is about.', 'Which one.', 'Name of it.', 'The target.'))]
     if rng.random() < 0.2:

@@ -29,13 +29,18 @@ import random
 from typing import Any
 
 from demo_data import rare
+from demo_data import robots
 from demo_data.conditions import arrange
 from demo_data.conditions import Condition
+from demo_data.conditions import invent
 from demo_data.observations import Inputs
 from demo_data.observations import State
 from gemma_node.core import InputState
 
 Call = tuple[str, dict[str, Any]]
+
+
+AGED = {'odom': 'pose', 'battery': 'battery', 'scan': 'front', 'gps': 'fix', 'detections': 'seen'}
 
 
 @dataclass(frozen=True)
@@ -134,7 +139,12 @@ class Rule:
         if place is None:
             if breaks and rng.random() < 0.2:
                 return
-            kind = {'odom': 'pose', 'battery': 'battery', 'scan': 'front', 'gps': 'fix', 'detections': 'seen'}[self.value]
+            kind = AGED.get(self.value, '')
+            if not kind:
+                spec = next(s for s in robots.NUMBERS if s[0] == self.value)
+                arrange(rng, state, Condition('number', '>', (spec[2] + spec[3]) / 2, self.value, spec[1]), truth=rng.random() < 0.5)
+                place = len(state.observations) - 1
+        if place is None:
             if any(f.kind == kind for f in state.facts):
                 state.drop(next(f.name for f in state.facts if f.kind == kind))
             blank: Any = {'pose': 0, 'battery': 30, 'front': 1.0, 'fix': True, 'seen': 'box'}[kind]
@@ -163,8 +173,13 @@ class Rule:
 def age_rule(rng: random.Random, tool: str, is_motion: bool) -> Rule:
     """Demand that an input is fresh."""
     name = rng.choice(('odom', 'odom', 'battery', 'scan', 'gps', 'detections')) if not is_motion else rng.choice(('odom', 'odom', 'scan', 'gps'))
-    limit = rng.choice((0.3, 0.5, 0.5, 1, 1, 2, 3, 5, 10))
+    if rng.random() < 0.25:
+        name = rng.choice(robots.NUMBERS)[0]
+    limit = rng.choice((0.2, 0.3, 0.4, 0.5, 0.5, 0.8, 1, 1, 1.5, 2, 3, 4, 5, 8, 10, 20, 30))
     text = rng.choice((
+        f'Call it only when {name} is at most {limit} s old.', f'{name} has to be fresher than {limit} s.', f'Not if the last {name} is older than {limit} s.', f'Works with {name} up to {limit} s old.', f'Refuse when {name} is older than {limit} s.',
+        f'The newest {name} must be within {limit} s.', f'Depends on {name} of the last {limit} s.', f'{limit} s is the greatest age of {name}.', f'{name}: maximum age {limit} s.', f'Old {name} (over {limit} s) is not enough.', f'Never with {name} older than {limit} s.',
+        f'The age of {name} must not exceed {limit} s.', f'Trusts {name} for {limit} s only.',
         f'Needs {name} not older than {limit} s.', f'Only with {name} at most {limit} s old.', f'Requires {name} younger than {limit} s.',
         f'{name} must not be older than {limit} s.', f'Do not use it when {name} is older than {limit} s.', f'Needs a fresh {name} (max {limit} s).'))
     return Rule('age', text, tool, limit=limit, value=name)
@@ -194,25 +209,40 @@ _NEEDS: tuple[tuple[Condition, tuple[str, ...], str], ...] = (
 )
 
 
+_OPPOSITE = {'<': '>', '>': '<', 'sees': 'sees not', 'sees not': 'sees', '!=': '='}
+_ONLY = ('Only when {c}.', 'Needs that {c}.', 'Only if {c}.', 'Not unless {c}.', 'Use it only while {c}.', 'Requires that {c}.', 'Allowed when {c}, never else.', 'Permitted as long as {c}.', 'Works only if {c}.', 'Call it only when {c}.', 'Never unless {c}.')
+_NEVER = ('Never when {c}.', 'Not while {c}.', 'Not if {c}.', 'Forbidden when {c}.', 'Do not use it while {c}.', 'Must not run when {c}.', 'Never while {c}.', 'Refuse it if {c}.', 'Not allowed as long as {c}.', 'Unsafe when {c}, so do not call it then.')
+
+
 def needs_rule(rng: random.Random, tool: str) -> Rule:
-    """Demand that something holds."""
+    """Demand that something holds, or that it does not."""
+    if rng.random() < 0.5:
+        found = invent(rng)
+        is_bool = isinstance(found.value, bool)
+        op = '!=' if found.op == '=' and not is_bool else _OPPOSITE.get(found.op, found.op)
+        opposite = replace(found, op=op, value=not found.value if is_bool else found.value)
+        if rng.random() < 0.5:
+            return Rule('needs', rng.choice(_ONLY).format(c=found.words(rng)), tool, found, value='what it needs does not hold')
+        return Rule('needs', rng.choice(_NEVER).format(c=found.words(rng)), tool, opposite, value='what forbids it holds')
     condition, texts, reason = rng.choice(_NEEDS)
     return Rule('needs', rng.choice(texts), tool, condition, value=reason)
 
 
-def limit_rule(rng: random.Random, tool: str, path: tuple[str, ...], unit: str, low: float, high: float, *, in_system: bool) -> Rule:
+def limit_rule(rng: random.Random, tool: str, path: tuple[str, ...], unit: str, low: float, high: float, *, in_system: bool, is_whole: bool = False) -> Rule:
     """Limit an argument more than its range does."""
     limit = low + (high - low) * rng.choice((0.3, 0.4, 0.5, 0.6, 0.7))
-    limit = float(round(limit)) if limit >= 10 else round(limit, 1)
+    limit = float(round(limit)) if is_whole or limit >= 10 else round(limit, 1)
     shown = {'fraction': '', 'x': 'times'}.get(unit, unit)
     amount = f'{limit:g} {shown}'.strip()
     name = path[-1]
     if in_system:
-        texts = [f'Never use more than {amount} for {name} of {tool}.', f'{tool}: {name} at most {amount}.', f'Limit {name} of {tool} to {amount}.']
+        texts = [f'No more than {amount} for {tool} today.', f'{amount} is the most that {tool} may use.', f'Keep {name} of {tool} at {amount} or less.', f'House rule: {tool} with at most {amount}.', f'Do not let {tool} exceed {amount}.',
+                 f'Never use more than {amount} for {name} of {tool}.', f'{tool}: {name} at most {amount}.', f'Limit {name} of {tool} to {amount}.']
         if unit in ('m/s', 'km/h', 'cm/s'):
             texts += [f'Never drive faster than {amount}.', f'The speed limit is {amount}.', f'Do not go faster than {amount}.'] * 2
     else:
-        texts = [f'Never more than {amount}.', f'At most {amount} is allowed.', f'{name} above {amount} is forbidden.', f'Not allowed above {amount}.']
+        texts = [f'Not more than {amount}.', f'The most is {amount}.', f'{name} must stay at or below {amount}.', f'Anything over {amount} is refused.', f'Keep it to {amount} or less.', f'Upper limit: {amount}.', f'Do not exceed {amount}.',
+                 f'No {name} beyond {amount}.', f'Capped at {amount}.', f'Safe up to {amount} only.', f'Never more than {amount}.', f'At most {amount} is allowed.', f'{name} above {amount} is forbidden.', f'Not allowed above {amount}.']
         if unit in ('m/s', 'km/h', 'cm/s'):
             texts += [f'Never faster than {amount}.'] * 3
     return Rule('limit', rng.choice(texts), tool, path=path, limit=limit, unit=shown, in_system=in_system)

@@ -101,7 +101,7 @@ def _collide(one: Rule, other: Rule) -> bool:
         if rule.kind == 'closed':
             return {rule.value}
         if rule.kind == 'age':
-            return {rule.value, {'odom': 'pose', 'battery': 'battery', 'scan': 'front', 'gps': 'fix', 'detections': 'seen'}[rule.value]}
+            return {rule.value, rules.AGED.get(rule.value, rule.value)}
         if rule.condition is None:
             return set()
         kind = {'charging': 'battery', 'speed': 'pose', 'x': 'pose', 'y': 'pose'}.get(rule.condition.kind, rule.condition.kind)
@@ -133,7 +133,7 @@ def _tool_rule(rng: random.Random, tool: Tool, *, must_be_in_system: bool) -> Ru
     if kind == 'limit':
         _, slot = rng.choice(usable)
         assert slot.number is not None
-        return rules.limit_rule(rng, tool.name, slot.path, slot.number.unit, slot.number.low, slot.number.high, in_system=in_system)
+        return rules.limit_rule(rng, tool.name, slot.path, slot.number.unit, slot.number.low, slot.number.high, in_system=in_system, is_whole=slot.number.is_integer)
     if kind == 'weight':
         return rules.weight_rule(rng, tool.name, in_system=in_system)
     if kind == 'place':

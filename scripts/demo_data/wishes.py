@@ -229,20 +229,25 @@ def say_choice(rng: random.Random, arg: Arg, slot: Slot, value: str) -> str:
 
 
 def _list(rng: random.Random, arg: Arg, slot: Slot) -> tuple[list[str], str] | None:
-    count = rng.choice((2, 2, 3, 3, 4))
+    count = rng.choice((1, 2, 2, 2, 3, 3, 3, 4, 5))
     if slot.choices:
         found = rng.sample(tuple(slot.choices), min(count, len(slot.choices)))
         said = [say_choice(rng, arg, slot, v) for v in found]
     else:
         pairs = [values.draw(rng, arg) for _ in range(count)]
         found, said = [v for v, _ in pairs], [s for _, s in pairs]
-    if len(found) < 2 or any(' and ' in s for s in said):
+    if any(' and ' in s for s in said):
         return None
     return found, listed(rng, said)
 
 
 def listed(rng: random.Random, said: list[str]) -> str:
     """Say several things: `a, b and c`."""
+    if len(said) == 1:
+        return said[0]
+    if rng.random() < 0.2:
+        forms = ['{a} as well as {b}', '{a} plus {b}', '{a}, also {b}', '{a}, {b}', '{a}, and {b} too', *(('both {a} and {b}',) if len(said) == 2 else ())]
+        return rng.choice(forms).format(a=', '.join(said[:-1]), b=said[-1])
     head = ', '.join(said[:-1]) if rng.random() < 0.8 else ' and '.join(said[:-1])
     return f'{head}{rng.choice((" and ", " and ", " and ", ", and "))}{said[-1]}'
 
