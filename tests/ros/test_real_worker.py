@@ -33,6 +33,7 @@ from rclpy.clock import Clock
 from rclpy.clock import ClockType
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from ros_harness import NavigateServer
 from ros_harness import World
 
 from gemma_node.action import Decide
@@ -40,6 +41,7 @@ from gemma_node.core import ErrorCode
 from gemma_node.msg import Decision
 from gemma_node.msg import DecisionRequest
 from gemma_node.msg import RuntimeInfo
+from gemma_node.msg import ToolCatalogue
 from gemma_node.ros.conversions import uuid_hex
 from gemma_node.ros.conversions import uuid_message
 from gemma_node.ros.names import DECISIONS
@@ -90,6 +92,59 @@ def test_timer_keeps_its_period_during_load_long_prefill_and_decode():
     assert decision.prompt_tokens > 4000
     assert decision.completion_tokens > 0
     assert max(gaps) < 0.12, f'the timer was {max(gaps) - 0.02:.3f} s late'
+
+
+SENTENCES = ('hello', 'thank you', 'stop please', 'thank you', 'go to the kitchen')
+IS_UP = (True, False, True, False, False)
+
+
+def converse(toggles):
+    """Ask a fresh node some things; with `toggles` the drive's server is away for some of them."""
+    # No history: how much of one is prepared in time is the machine's affair.
+    world = World(worker_factory=WorkerClient, deadline=60.0, engine={'num_threads': 1},
+                  robot={'observations': {}, 'history': {'turns': 0}},
+                  decoding={'max_tokens': 48, 'seed': 1})
+    catalogues = []
+    world.peer.create_subscription(
+        ToolCatalogue, 'gemma_node/tools/r1', catalogues.append, LATCHED)
+    decisions, masks = [], []
+    original = WorkerClient.submit
+    server = world.serve()
+    is_up = True
+    try:
+        world.spin(lambda: world.node.runtime._facts, timeout_s=60.0)
+        client = world.node.runtime._bridge.client
+        client.submit = lambda request, inputs: (
+            masks.append(request.unavailable_tools), original(client, request, inputs))
+        for text, wants_up in zip(SENTENCES, IS_UP, strict=True):
+            if toggles and is_up and not wants_up:
+                server.destroy()
+            elif toggles and wants_up and not is_up:
+                server = NavigateServer(world.peer, 'r1/navigate_to')
+            is_up = wants_up or not toggles
+            world.spin(lambda: catalogues and is_up == next(
+                tool.available for tool in catalogues[-1].tools if tool.name == 'go_to'))
+            identifier = world.ask(text)
+            world.spin(lambda identifier=identifier: world.decision(identifier), timeout_s=60.0)
+            decisions.append(world.decision(identifier))
+    finally:
+        world.close()
+    return decisions, masks, catalogues
+
+
+def test_server_that_comes_and_goes_changes_the_mask_and_neither_prompt_nor_cache():
+    twin, twin_masks, _ = converse(toggles=False)
+    toggled, masks, catalogues = converse(toggles=True)
+    assert ['go_to' in mask for mask in twin_masks] == [False] * 5
+    assert ['go_to' in mask for mask in masks] == [not is_up for is_up in IS_UP]
+    assert len({tuple((tool.name, tool.description, tool.parameters_schema)
+                      for tool in each.tools) for each in catalogues}) == 1
+    calls = [[call.name for call in each.tool_calls] for each in (*twin, *toggled)]
+    assert calls[:4] == calls[5:9]
+    assert calls[4] == ['go_to'] and 'go_to' not in calls[9]
+    # The one line of the observations that names the tools is not cached, so nothing else moves.
+    assert [each.cached_tokens for each in toggled] == [each.cached_tokens for each in twin]
+    assert min(each.cached_tokens for each in toggled[1:]) > 500
 
 
 def test_missing_checkpoint_is_said_in_every_decision_and_the_node_stays_up():
