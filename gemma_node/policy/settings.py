@@ -127,6 +127,7 @@ class NodeSettings:
     server_timeout_s: float = 2.0
     server_silence_s: float = 5.0
     on_engine_lost: str = 'cancel'
+    on_leftover_goals: str = 'cancel'
     mode_after_engine_loss: str = 'shadow'
     on_time_jump: str = 'reset'
     lock: str = ''
@@ -228,6 +229,7 @@ def _node_settings(value: dict[str, Any]) -> NodeSettings:
         stamp_tolerance_s=value['stamp_tolerance'], server_timeout_s=value['server_timeout'],
         server_silence_s=value['server_silence'],
         on_engine_lost=value['on_engine_lost'],
+        on_leftover_goals=value['on_leftover_goals'],
         mode_after_engine_loss=value['mode_after_engine_loss'],
         on_time_jump=value['on_time_jump'],
         lock=value['lock'], lock_timeout_s=value['lock_timeout'],

@@ -40,6 +40,7 @@ from gemma_node.ros.endings import result_ending
 from gemma_node.ros.goals import Goal
 from gemma_node.ros.goals import Phase
 from gemma_node.ros.guard import CallbackGuard
+from gemma_node.ros.leftovers import Leftovers
 from gemma_node.ros.messages import interface_class
 from gemma_node.ros.messages import to_plain
 from gemma_node.ros.transport import Follower
@@ -58,7 +59,7 @@ class ActionTransport:
 
     def __init__(
         self, node: Node, interface_type: str, name: str, follower: Follower,
-        guard: CallbackGuard, *, silence_s: float,
+        guard: CallbackGuard, *, silence_s: float, cancels_leftovers: bool,
     ) -> None:
         self._node = node
         self._name = name
@@ -67,6 +68,9 @@ class ActionTransport:
         self._type = interface_class(interface_type)
         self._client = ActionClient(node, self._type, name)
         self._probe = _Probe(node, self._type, name, guard, silence_s)
+        self._leftovers = Leftovers(
+            self._client, self._type, name, since_ns=node.get_clock().now().nanoseconds,
+            is_canceling=cancels_leftovers, tell=follower.left_over)
         self._status = node.create_subscription(
             GoalStatusArray, f'{name}/_action/status', guard(self._take_status),
             qos_profile_action_status_default)
@@ -115,6 +119,10 @@ class ActionTransport:
         is_gone = now_s - max(goal.server_seen_s, goal.sent_s) > SERVER_GONE_S
         return Loss.GONE if is_gone else Loss.NONE
 
+    def tend(self) -> None:
+        """See to the end of goals of an earlier life; called about twenty times a second."""
+        self._leftovers.tend()
+
     def destroy(self) -> None:
         """Destroy the clients."""
         self._node.destroy_subscription(self._status)
@@ -162,9 +170,10 @@ class ActionTransport:
 
     def _take_status(self, message: GoalStatusArray) -> None:
         self._probe.hear()
-        active = {uuid_hex(status.goal_info.goal_id) for status in message.status_list
+        active = {uuid_hex(status.goal_info.goal_id): status for status in message.status_list
                   if status.status in _ACTIVE}
-        foreign = frozenset(active - self._own.keys())
+        foreign = frozenset(active.keys() - self._own.keys())
+        self._leftovers.see(active[goal_id] for goal_id in foreign)
         has_new = bool(foreign - self._foreign)
         self._foreign = foreign
         if not has_new:

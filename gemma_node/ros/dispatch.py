@@ -65,13 +65,15 @@ class DispatchHandlers:
 
     `publish` takes each ToolEvent; `on_end` is called once per call, after its terminal event.
     `recheck` says why a call that waited may not be sent any more; `on_taken_over` names the
-    robot that another client drives now.
+    robot that another client drives now. `on_left_over` takes a sentence on a goal of an earlier
+    life of this node.
     """
 
     publish: Callable[[ToolEvent], None]
     on_end: Callable[[Goal, Ending, ToolEvent], None]
     recheck: Callable[[Goal], Finding | None] = lambda goal: None
     on_taken_over: Callable[[Goal], None] = lambda goal: None
+    on_left_over: Callable[[str], None] = lambda sentence: None
 
 
 class Dispatch:
@@ -80,6 +82,7 @@ class Dispatch:
     def __init__(
         self, node: Node, gate: Gate, guard: CallbackGuard, handlers: DispatchHandlers, *,
         server_timeout_s: float, server_silence_s: float = 0.0,
+        cancels_leftovers: bool = False,
     ) -> None:
         self._node = node
         self._gate = gate
@@ -87,6 +90,8 @@ class Dispatch:
         self._handlers = handlers
         self._server_timeout_s = server_timeout_s
         self._server_silence_s = server_silence_s
+        self._cancels_leftovers = cancels_leftovers
+        self._actions: list[ActionTransport] = []
         self._names: dict[tuple[str, str, CallKind], str] = {}
         self._transports: dict[tuple[str, str], Transport] = {}
         self._goals: dict[str, Goal] = {}
@@ -184,6 +189,8 @@ class Dispatch:
     def tick(self) -> None:
         """End what outlived its time; call it about twenty times a second."""
         now_s = time.monotonic()
+        for action in self._actions:
+            action.tend()
         for goal in list(self._goals.values()):
             if goal.phase is Phase.SENDING and now_s - goal.sent_s > self._server_timeout_s:
                 self.ended(goal, unanswered_ending(goal, self._server_timeout_s))
@@ -212,6 +219,7 @@ class Dispatch:
         for transport in self._transports.values():
             transport.destroy()
         self._transports.clear()
+        self._actions.clear()
 
     # What transports report.
 
@@ -241,6 +249,10 @@ class Dispatch:
             return
         self._handlers.on_taken_over(goal)
         self._cancel(goal, 'taken_over')
+
+    def left_over(self, sentence: str) -> None:
+        """Hand on what is to be said of a goal of an earlier life of this node."""
+        self._handlers.on_left_over(sentence)
 
     def goals_at(self, name: str) -> list[Goal]:
         """Return the goals of this interface that were sent and have not ended."""
@@ -275,8 +287,10 @@ class Dispatch:
             return ServiceTransport(self._node, spec.interface_type, name, self, self._guard)
         if spec.kind is CallKind.TOPIC:
             return TopicTransport(self._node, spec, name, self, self._guard)
-        return ActionTransport(self._node, spec.interface_type, name, self, self._guard,
-                               silence_s=self._server_silence_s)
+        self._actions.append(ActionTransport(
+            self._node, spec.interface_type, name, self, self._guard,
+            silence_s=self._server_silence_s, cancels_leftovers=self._cancels_leftovers))
+        return self._actions[-1]
 
     def _transport(self, goal: Goal) -> Transport:
         owner = goal.spec.name if goal.spec.kind is CallKind.TOPIC else ''

@@ -134,9 +134,10 @@ class Runtime:
                 publish=lambda event: self._outbox.publish_event(event),
                 on_end=lambda goal, ending, event: self.flow.on_goal_end(goal, ending, event),
                 recheck=lambda goal: self.judging.again(goal),
-                on_taken_over=self._take_over),
+                on_taken_over=self._take_over, on_left_over=self._take_left_over),
             server_timeout_s=settings.server_timeout_s,
-            server_silence_s=settings.server_silence_s))
+            server_silence_s=settings.server_silence_s,
+            cancels_leftovers=settings.on_leftover_goals == 'cancel'))
         self._auditor = self._keep(Auditor(node, settings, self._worker_settings))
         self._outbox = self._keep(Outbox(
             node, self.dispatch, self.gate.modes, self.diagnostics.record, self._auditor))
@@ -263,6 +264,10 @@ class Runtime:
     def _take_over(self, goal: Goal) -> None:
         """Hold the robot in SHADOW, because somebody else drives it now."""
         self._disarm(goal.robot, f'another client sent a goal to {goal.interface_name}')
+
+    def _take_left_over(self, sentence: str) -> None:
+        self._node.get_logger().warning(sentence)
+        self._auditor.operator('leftover', reason=sentence)
 
     def _disarm(self, robot: str, reason: str) -> None:
         self.gate.modes.disarm(robot, reason)

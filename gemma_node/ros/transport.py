@@ -55,6 +55,9 @@ class Follower(Protocol):
     def taken_over(self, goal: Goal) -> None:
         """Take note that another client drives what the goal was driving."""
 
+    def left_over(self, sentence: str) -> None:
+        """Take what is to be said of a goal of an earlier life of this node."""
+
     def goals_at(self, name: str) -> Iterable[Goal]:
         """Return the goals of this interface that were sent and have not ended."""
 

@@ -122,7 +122,7 @@ def converse(toggles):
             elif toggles and wants_up and not is_up:
                 server = NavigateServer(world.peer, 'r1/navigate_to')
             is_up = wants_up or not toggles
-            world.spin(lambda: catalogues and is_up == next(
+            world.spin(lambda is_up=is_up: catalogues and is_up == next(
                 tool.available for tool in catalogues[-1].tools if tool.name == 'go_to'))
             identifier = world.ask(text)
             world.spin(lambda identifier=identifier: world.decision(identifier), timeout_s=60.0)

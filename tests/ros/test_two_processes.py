@@ -35,9 +35,11 @@ from gemma_node.action import NavigateTo
 from gemma_node.core import ErrorCode
 from gemma_node.msg import ToolCall
 from gemma_node.msg import ToolEvent
+from gemma_node.ros.conversions import uuid_hex
 
 CANCEL_TIMEOUT_S = 1.0
 SILENCE_S = 1.0
+ACCEPTED = 1
 CANCELED = 5
 TOOLS = """
 version: 1
@@ -165,13 +167,20 @@ def test_killed_server_is_noticed_long_before_the_middleware_does(node):
     node.spin(lambda: any(name.endswith('/dying/navigate_to/_action/send_goal')
                           for name, _ in node.peer.get_service_names_and_types()))
     node.spin_for(1.0)
-    call_id = node.send('dying', place='lab')
-    node.spin(lambda: any(event.state == ToolEvent.STATE_ACCEPTED
-                          and list(event.call_id.uuid) == list(call_id.uuid)
-                          for event in node.events))
+
+    def events():
+        return [event for event in node.events
+                if list(event.call_id.uuid) == list(call_id.uuid)]
+
+    for _ in range(5):
+        call_id = node.send('dying', place='lab')
+        node.spin(lambda: any(event.state == ToolEvent.STATE_ACCEPTED or event.is_terminal
+                              for event in events()))
+        if not events()[-1].is_terminal:
+            break
+        # A server on a busy machine may answer later than within server_timeout.
     node.spin_for(1.5 * SILENCE_S)
-    assert not [event for event in node.events
-                if event.is_terminal and list(event.call_id.uuid) == list(call_id.uuid)]
+    assert not [event for event in events() if event.is_terminal]
     os.kill(server.pid, signal.SIGKILL)
     event = node.settle(call_id, SILENCE_S + CANCEL_TIMEOUT_S + 0.5)
     assert (event.state, event.error_code) == (
@@ -409,3 +418,36 @@ def test_sigint_in_the_middle_of_a_goal_and_of_a_stream(tmp_path, is_stream):
             assert server.goals[0].status == CANCELED
     finally:
         node.close()
+
+
+@pytest.mark.parametrize('policy', ['cancel', 'report'])
+def test_goal_that_a_killed_node_left_behind_is_ended_by_its_next_life(tmp_path, policy):
+    folders = [tmp_path / name for name in ('first', 'second')]
+    for folder in folders:
+        folder.mkdir()
+    robot = f'left_to_{policy}'
+    arguments = {'tools': TOOLS, 'robots': [robot], 'name': 'killed_node'}
+    node = NodeProcess(folders[0], **arguments)
+    server = NavigateServer(node.peer, f'{robot}/navigate_to')
+    another = None
+    try:
+        drive(node, server, robot)
+        os.killpg(node.process.pid, signal.SIGKILL)
+        node.process.wait()
+        client = send_by_hand(node, robot)
+        left, by_hand = server.goals
+        another = NodeProcess(folders[1], on_leftover_goals=policy, **arguments)
+        if policy == 'cancel':
+            node.spin(lambda: left.status == CANCELED)
+        else:
+            node.spin_for(1.5)
+        log = another.log.read_text()
+        assert log.count('that this node sent before it was configured') == 1
+        assert uuid_hex(left.goal_id) in log
+        assert left.status == (CANCELED if policy == 'cancel' else ACCEPTED)
+        assert by_hand.status == ACCEPTED
+        client.destroy()
+    finally:
+        server.destroy()
+        for each in filter(None, (another, node)):
+            each.close()
