@@ -41,6 +41,7 @@ from demo_data.extras import extended
 from demo_data.library import skills
 from demo_data.motion import BY_MAP
 from demo_data.motion import RELATIVE
+from demo_data.procedural import draw_alike
 from demo_data.procedural import draw_switch
 from demo_data.skills import Arg
 from demo_data.skills import Skill
@@ -62,15 +63,17 @@ class Drill:
     composed: float = 0.3
     extra: float = 0.15
     with_flag: bool = False
+    alike: float = 0.0
 
     def book(self, rng: random.Random) -> Book | None:
         """Draw a catalogue; None where this draw gives none."""
-        if rng.random() < 0.12 and not self.by_pose and not self.with_flag and self.nonces < 1 and any(self.fits(t.skill) for t in demo_book().tools) and not self.rules:
+        if rng.random() < 0.12 and not self.by_pose and not self.with_flag and not self.alike and self.nonces < 1 and any(self.fits(t.skill) for t in demo_book().tools) and not self.rules:
             return demo_book()
         start = rng.choice([s for s in skills().values() if self.fits(s)])
         if self.with_flag:
             start = draw_switch(rng) if rng.random() < 0.35 else extended(rng, start, only_flags=True)
-        book = small_book(rng, [start], rng.choice((2, 3, 3, 4)), nonces=self.nonces, strange=self.strange, composed=self.composed, extra=self.extra)
+        starts = draw_alike(rng, rng.choice((2, 3, 3, 4))) if rng.random() < self.alike else [start]
+        book = small_book(rng, starts, rng.choice((2, 3, 3, 4)), nonces=self.nonces, strange=self.strange, composed=self.composed, extra=self.extra)
         return with_rule(rng, book, self.rules) if self.rules else book
 
     def cases(self, m: CaseMaker, count: int, stage: float) -> list[Case]:
@@ -119,7 +122,7 @@ DRILLS: dict[str, Drill] = {
     'list': Drill(7, ((3, calls.command), (1, calls.by_name)), _has('places', 'objects', 'numbers', 'xy')),
     'optional': Drill(6, ((3, calls.command), (1, calls.by_name)), _has('place', 'object', 'person', 'number', 'integer', 'choice', 'boolean', optional=True), strange=0.3, extra=0.5),
     'address': Drill(9, ((5, refusals.to_somebody), (2, refusals.chat), (4, drills.indirect), (3, drills.statement), (1, calls.command))),
-    'invented': Drill(11, ((4, calls.command), (3, calls.by_name), (2, refusals.unavailable)), nonces=1.0, strange=1.0, composed=0.6),
+    'invented': Drill(11, ((4, calls.command), (3, calls.by_name), (2, refusals.unavailable)), nonces=0.8, strange=1.0, composed=0.6, alike=0.45),
     'closed': Drill(7, ((8, refusals.demanded), (1, calls.command)), _has('place', 'object', 'person', 'code', 'surface'), ('closed', 'gate'), is_blind=False),
     'flag': Drill(8, ((6, calls.command), (1, calls.by_name), (1, calls.first_step)), lambda s: not s.is_motion, with_flag=True, composed=0.5),
     'declared': Drill(5, ((7, states.declared), (2, calls.command), (1, refusals.unavailable)), _has('place', 'object', 'person', 'code', 'choice', 'number', 'integer'), strange=0.5),

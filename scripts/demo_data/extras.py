@@ -66,6 +66,16 @@ _NUMBERS = (
 _LISTS = (' with {extra}', ' together with {extra}', ', and mind {extra}', ' along with {extra}', ', using {extra}')
 
 
+def argument_names() -> set[str]:
+    """Return the names that listed arguments may have."""
+    return {n for names, *_ in _FLAGS for n in names} | {n for names, *_ in _CHOICES for n in names.split('|')} | {n for names, *_ in _NUMBERS for n in names}
+
+
+def choices() -> set[str]:
+    """Return the choices that are listed here."""
+    return {each.partition('=')[0] for _, _, *found in _CHOICES for each in found}
+
+
 def extended(rng: random.Random, skill: Skill, *, only_flags: bool = False) -> Skill:
     """Return a skill with one more argument, or the same where none fits it."""
     if not skill.says or skill.is_motion or skill.key in ('dock', 'say', 'follow') or any(a.kind in ('text', 'boolean') for a in skill.args):

@@ -394,6 +394,19 @@ inflate, pump up, fill with air; deflate, let the air out of, empty of air
 """.strip().split('\n'))
 
 
+def draw_alike(rng: random.Random, count: int) -> list[Skill]:
+    """Compose skills of one deed on several things, or of several deeds on one thing."""
+    if rng.random() < 0.5:
+        verbs = rng.choice((*GROUPS, (rng.choice((rare.syllables(rng), rare.verb(rng))),)))
+        if rng.random() < 0.35:
+            verbs = (rare.syllables(rng),)
+        things = dict.fromkeys(_thing(rng) for _ in range(count))
+        return [_fixed(rng, verbs, rng.choice(verbs), thing, -2) for thing in things]
+    thing = _thing(rng)
+    deeds = dict.fromkeys(rare.syllables(rng) if rng.random() < 0.6 else rare.verb(rng) for _ in range(count))
+    return [_fixed(rng, (deed,), deed, thing, -1 - number) for number, deed in enumerate(deeds)]
+
+
 def draw_switch(rng: random.Random) -> Skill:
     """Compose a skill whose flag says which of two opposite things is done to something."""
     return _switch(rng, _thing(rng))

@@ -26,6 +26,7 @@ from fractions import Fraction
 import random
 
 from demo_data import quantities
+from demo_data import rare
 from demo_data.conditions import Condition
 
 
@@ -145,12 +146,42 @@ GROUPS: tuple[tuple[Side, ...], ...] = tuple(
 def draw_sides(rng: random.Random) -> tuple[Side, ...]:
     """Draw two sides: from a group, on either side of a number, or told by the state."""
     roll = rng.random()
-    if roll < 0.72:
+    if roll < 0.5:
         return rng.choice(GROUPS)
+    if roll < 0.7:
+        return _by_word(rng)
     return _by_number(rng) if roll < 0.88 else _by_state(rng)
 
 
+_WORDED = (
+    ('for {w} ones|only for {w} things|when it is {w}|the {w} kind', 'it is {w}|a {w} one|mind, it is {w}|the {w} kind, that is|I mean the {w} one'),
+    ('in the {w} area|within the {w} zone|in sector {w}', 'in the {w} area|over in {w}|that is in {w}|we are in the {w} zone|it concerns {w}'),
+    ('for the {w} team|for the people of {w}|for customers of {w}', 'the {w} team asked for it|it is for {w}|the {w} people want it|on behalf of {w}'),
+    ('with the {w}|by means of the {w}|uses the {w}', 'use the {w}|with the {w} in hand|take the {w} for it|by {w}'),
+    ('{w} variant|the way of {w}|after the {w} method', 'the {w} variant|do it the {w} way|after the {w} method|as {w} does it'),
+    ('when {w} is on duty|in the shift of {w}|while {w} watches', '{w} is on duty|it is the shift of {w}|{w} is watching'),
+    ('of the brand {w}|for devices made by {w}', 'it is from {w}|it was made by {w}|the label says {w}'),
+)
+
+
+def _by_word(rng: random.Random) -> tuple[Side, ...]:
+    """Tell two sides by a word that stands in description and sentence alike."""
+    describes, says = rng.choice(_WORDED)
+    draws = (rare.adjective, rare.noun, rare.syllables, rare.any_word, rare.place_name) if rng.random() < 0.7 else (rare.syllables,)
+    found: dict[str, None] = {}
+    while len(found) < 2:
+        found[rng.choice(draws)(rng)] = None
+    return tuple(_side(describes.replace('{w}', w), says.replace('{w}', w)) for w in found)
+
+
 _MEASURED = (
+    ('cm', (5, 10, 20, 30, 50, 80), 'for things up to {n} cm wide|of at most {n} cm|not wider than {n} cm', 'for things wider than {n} cm|above {n} cm|from more than {n} cm on',
+     'it is {q} wide|it measures {q}|that is {q} across|the width is {q}'),
+    ('l', (1, 2, 5, 10, 40), 'for amounts up to {n} l|at most {n} litres|{n} litres or less', 'for amounts above {n} l|more than {n} litres',
+     'it is {q} in all|it holds {q}|we talk about {q}|the volume is {q}'),
+    ('g', (50, 100, 250, 500), 'for portions up to {n} g|{n} g at most', 'for portions above {n} g|more than {n} g', 'it weighs {q}|it is {q} on the scale|a portion of {q}'),
+    ('m/s', (0.5, 1, 2, 5), 'for a wind of at most {n} m/s|up to {n} m/s of wind', 'for a wind above {n} m/s|beyond {n} m/s of wind', 'the wind blows at {q}|there is a wind of {q}|the wind has {q}'),
+    ('s', (10, 30, 60, 120), 'for jobs of at most {n} s|if it is over within {n} s', 'for jobs longer than {n} s|if it takes more than {n} s', 'it takes {q}|it will be over in {q}|that needs {q}'),
     ('kg', (1, 2, 3, 5, 8, 10, 20), 'for loads of at most {n} kg|up to {n} kg|if it weighs {n} kg or less', 'for loads above {n} kg|beyond {n} kg|if it weighs more than {n} kg',
      'it weighs {q}|its weight is {q}|the scale shows {q}|that is {q}'),
     ('m', (1, 2, 3, 5, 10), 'for distances of at most {n} m|within {n} m|for things up to {n} m away', 'for distances above {n} m|beyond {n} m|for things farther than {n} m',

@@ -17,6 +17,7 @@
 
 from __future__ import annotations
 
+from demo_data import extras
 from demo_data import rare
 from demo_data import robots
 from demo_data import words
@@ -37,8 +38,8 @@ def vocabulary() -> dict[str, set[str]]:
     pools = rare.pools()
     return {
         'tool_names': {name for skill in own for name in skill.names},
-        'argument_names': {name for skill in own for arg in skill.args for name in arg.names},
-        'choices': {choice for skill in own for arg in skill.args for choice in arg.choices},
+        'argument_names': {name for skill in own for arg in skill.args for name in arg.names} | extras.argument_names(),
+        'choices': {choice for skill in own for arg in skill.args for choice in arg.choices} | extras.choices(),
         'descriptions': {text for skill in own for text in skill.descriptions},
         'places': set(words.PLACES), 'objects': set(words.OBJECTS), 'surfaces': set(words.SURFACES),
         'persons': set(words.PEOPLE), 'robots': set(words.ROBOTS), 'groups': set(words.GROUPS),
