@@ -137,6 +137,6 @@ def draw_drill_book(rng: random.Random, stage: float, name: str = '') -> tuple[D
         chosen = name or rng.choices(tuple(DRILLS), [d.weight for d in DRILLS.values()])[0]
         drill = DRILLS[chosen]
         book = drill.book(rng)
-        if book is not None and drill.cases(CaseMaker(random.Random(rng.random()), book, 'r', second=True, brief=True), _ENOUGH * 3, stage)[_ENOUGH - 1:]:
+        if book is not None and drill.cases(CaseMaker(random.Random(rng.random()), book, 'r', second=True, brief=True), _ENOUGH * 3 if drill.is_blind else _ENOUGH, stage)[_ENOUGH - 1:]:
             return drill, book
     raise ValueError(f'no catalogue was found for the drill {name!r}')

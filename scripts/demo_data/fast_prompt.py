@@ -16,7 +16,7 @@
 Writes training prompts through the package's own prompt code, rendering templates less often.
 
 What a chat template appends to a conversation does not depend on its system text and tools, so
-conversations are rendered behind a small stand-in prefix, and equal ones once. The ids are those
+conversations are rendered behind a small stand-in prefix, and equal ones once; short texts are encoded once. The ids are those
 of `PromptWriter`, which a test compares.
 """
 
@@ -26,6 +26,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 import json
 import re
+from typing import Any
 
 from gemma_node.core import RobotSettings
 from gemma_node.core import ToolDeclaration
@@ -36,7 +37,24 @@ from gemma_node.text.chat_template import Message
 from gemma_node.text.tokenizer import Tokenizer
 
 _MAX_RENDERED = 20_000
+_MAX_ENCODED = 50_000
+_LONG = 40
 _NAME = re.compile(r'"name": "([A-Za-z0-9_.-]+)"')
+
+
+class FastTokenizer(Tokenizer):
+    """A tokenizer that remembers short pieces, which come again and again."""
+
+    def __init__(self, inner: Any, stop_ids: Sequence[int]) -> None:
+        self._remembered = lru_cache(_MAX_ENCODED)(self._ids)
+        super().__init__(inner, stop_ids)
+
+    def encode_data(self, text: str) -> list[int]:
+        """Encode text from outside, or return what the same one gave before."""
+        return list(self._remembered(text)) if len(text) < _LONG else super().encode_data(text)
+
+    def _ids(self, text: str) -> tuple[int, ...]:
+        return tuple(super().encode_data(text))
 
 
 class FastTemplate(ChatTemplate):

@@ -42,6 +42,7 @@ from demo_data.catalogues import ROOT
 from demo_data.drills import draw_drill_book
 from demo_data.families import draw_case
 from demo_data.fast_prompt import FastTemplate
+from demo_data.fast_prompt import FastTokenizer
 from demo_data.fast_prompt import FastWriter
 from demo_data.stated import system_text
 from demo_data.stated import with_rules
@@ -51,7 +52,6 @@ from gemma_node.core import ToolResult
 from gemma_node.decision.prompt import MadeCall
 from gemma_node.decision.prompt import Prompt
 from gemma_node.decision.prompt import PromptWriter
-from gemma_node.text.tokenizer import Tokenizer
 
 ASSETS = ROOT / 'gemma_node' / 'assets' / 'demo'
 MAX_TAIL = 1400
@@ -81,7 +81,7 @@ class Pack:
 
 def load_writer(assets: Path = ASSETS) -> PromptWriter:
     """Load tokenizer and chat template of the demo checkpoint."""
-    return FastWriter(Tokenizer.from_folder(assets), FastTemplate.from_folder(assets))
+    return FastWriter(FastTokenizer.from_folder(assets), FastTemplate.from_folder(assets))
 
 
 def draw_book(rng: random.Random, *, second: bool = False) -> Book:
