@@ -17,6 +17,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 import random
 
@@ -133,10 +134,10 @@ def follow_up(m: CaseMaker) -> Case | None:
         asked = text if index == 0 else follow_up_text(m)
         if rng.random() < 0.15:
             result, why = failure(m)
-            turns.append(Turn(asked, call(calls[index]), result))
-            turns.append(Turn(follow_up_text(m), ask(f'{calls[index][0]} failed{why}. What should I do?')))
+            turns.append(Turn(asked, call(calls[index]), result, kind=_taught(m, index, calls)))
+            turns.append(Turn(follow_up_text(m), ask(f'{calls[index][0]} failed{why}. What should I do?'), kind=_taught(m, -1, calls)))
             asked = expand(rng, rng.choice(dialogue.RETRY))
-        turns.append(Turn(asked, call(calls[index]), success(m, calls[index])))
+        turns.append(Turn(asked, call(calls[index]), success(m, calls[index]), kind=_taught(m, index, calls)))
     name = calls[done - 1][0]
     answer = call(calls[done]) if done < len(calls) else no_action(DONE)
     roll = rng.random()
@@ -152,6 +153,13 @@ def follow_up(m: CaseMaker) -> Case | None:
         asked = rng.choice(('What should the robot do now?', 'What next?', 'What now?', 'And now?', 'Anything to do?'))
         return Case('follow_up', asked, no_action(f'{name} is still running.'), turns[-8:], is_bound=True)
     return Case('follow_up', follow_up_text(m), answer, turns[-8:], is_bound=True)
+
+
+def _taught(m: CaseMaker, index: int, calls: Sequence[CallValue]) -> str:
+    """Name what the answer of a step teaches; nothing where rules may change it."""
+    if m.book.rules:
+        return ''
+    return {-1: 'after_failure', 0: 'first_step' if len(calls) > 1 else 'command'}.get(index, 'follow_up')
 
 
 def late_result(m: CaseMaker) -> Case | None:
