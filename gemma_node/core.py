@@ -455,7 +455,9 @@ class Generation:
     system-and-tools prefix, last the end of history. `state_key` names whose state it is; a
     state is never reused under another key except up to the first cut. `deadline` is on
     `time.monotonic()`, inf for none. Reaching a `stop_ids` token ends it with Finish.STOP. With
-    `score_ids` nothing is generated: the result says how probable each would be next.
+    `score_ids` nothing is generated: the result says how probable each would be next. With
+    `prompt_logprobs` the whole prompt is run, resumed from no state, and may be all that is asked
+    (max_tokens 0).
     """
 
     id: str
@@ -474,6 +476,7 @@ class Generation:
     deadline: float = math.inf
     draft: bool = True
     score_ids: tuple[int, ...] = ()
+    prompt_logprobs: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -494,7 +497,8 @@ class GenerationResult:
     `token_ids` excludes the stop token. `probabilities[i]` is the chosen token's probability
     after mask (temperature 1); `masses[i]` the probability the mask kept, 1.0 where the mask
     left one token. `scores` are natural logarithms of the whole vocabulary's probabilities, one
-    for each of `score_ids`. Times in seconds.
+    for each of `score_ids`; `prompt_logprobs[i]` that of prompt token i + 1 after those before
+    it, where asked. Times in seconds.
     """
 
     id: str
@@ -504,6 +508,7 @@ class GenerationResult:
     probabilities: tuple[float, ...] = ()
     masses: tuple[float, ...] = ()
     scores: tuple[float, ...] = ()
+    prompt_logprobs: tuple[float, ...] = ()
     error_code: ErrorCode = ErrorCode.NONE
     error_msg: str = ''
     cache_source: CacheSource = CacheSource.COLD

@@ -28,8 +28,9 @@ def check(
     problem = ''
     if not prompt:
         problem = 'the prompt is empty'
-    elif generation.max_tokens < 1 and not generation.score_ids:
-        problem = f'max_tokens must be >= 1, got {generation.max_tokens}'
+    elif generation.max_tokens < _least_tokens(generation):
+        least = _least_tokens(generation)
+        problem = f'max_tokens must be >= {least}, got {generation.max_tokens}'
     elif list(cuts) != sorted(cuts) or not all(0 <= cut <= len(prompt) for cut in cuts):
         problem = f'cuts {cuts} must ascend within the prompt'
     if problem:
@@ -45,6 +46,10 @@ def check(
             f'token id {wrong} is outside the vocabulary of {vocab_size}',
         )
     return ErrorCode.NONE, ''
+
+
+def _least_tokens(generation: Generation) -> int:
+    return 0 if generation.score_ids or generation.prompt_logprobs else 1
 
 
 def _overflow_text(generation: Generation, needed: int, context_tokens: int) -> str:

@@ -270,30 +270,24 @@ class Engine:
                 self._end(sequence, Finish.CANCELED)
 
     def _prefill(self, sequence: Sequence) -> None:
-        if not sequence.rows:
-            self._keeper.resume(sequence)
-            if self._is_hopeless(sequence):
-                text = 'what is left of the deadline is less than the prompt takes'
-                self._end(
-                    sequence, Finish.DEADLINE, code=ErrorCode.DEADLINE_EXCEEDED, text=text
-                )
-                return
+        if not sequence.rows and not self._resume(sequence):
+            return
+        generation = sequence.generation
         start = sequence.rows
         end, is_last = sequence.next_chunk()
         is_drawn = is_last and not sequence.is_idle
-        is_scored = bool(sequence.generation.score_ids)
-        if is_drawn and not is_scored:
+        if is_drawn and generation.max_tokens and not generation.score_ids:
             self._producer.force(sequence)
-            if sequence.ending is not None:
+            if sequence.ending is not None and not generation.prompt_logprobs:
                 self._conclude(sequence)
                 return
         began = self._clock()
         # Rows that a prompt state may hold come first where later ones could disturb them.
         if is_drawn and len(sequence.ids) > end and self._runner.grid > 1:
-            self._run_chunk(sequence, start, end, with_logits=False)
+            self._run_chunk(sequence, start, end, is_drawn=False)
             start = end
         known = len(sequence.ids) if is_drawn else end
-        logits = self._run_chunk(sequence, start, known, with_logits=is_drawn)
+        logits = self._run_chunk(sequence, start, known, is_drawn=is_drawn)
         self._prefilled_tokens += 0 if sequence.is_idle else end - start
         row_s = (self._clock() - began) / (end - start or 1)
         self._fastest_row_s = min(self._fastest_row_s or row_s, row_s)
@@ -304,28 +298,50 @@ class Engine:
         if sequence.is_idle:
             self._end(sequence, Finish.STOP)
             return
-        if is_scored:
+        if generation.score_ids:
             self._producer.score(sequence, logits[0])
-        else:
+        elif not generation.max_tokens:
+            sequence.ending = (Finish.LENGTH, -1)
+        elif sequence.ending is None:
             tokens = tuple(sequence.ids[start:])
             self._producer.consume(sequence, start, tokens, logits)
         self._conclude(sequence)
 
-    def _run_chunk(
-        self, sequence: Sequence, start: int, end: int, *, with_logits: bool
-    ) -> Logits:
-        """Run the tokens of positions [start, end) and keep the states that they complete."""
+    def _resume(self, sequence: Sequence) -> bool:
+        """Begin a prompt from a kept state where one fits; False when it has no time left."""
+        # A kept row has no logits any more.
+        if not sequence.generation.prompt_logprobs:
+            self._keeper.resume(sequence)
+        if not self._is_hopeless(sequence):
+            return True
+        text = 'what is left of the deadline is less than the prompt takes'
+        self._end(sequence, Finish.DEADLINE, code=ErrorCode.DEADLINE_EXCEEDED, text=text)
+        return False
+
+    def _run_chunk(self, sequence: Sequence, start: int, end: int, *, is_drawn: bool) -> Logits:
+        """
+        Run the tokens of positions [start, end) and keep the states that they complete.
+
+        Returns the last row's logits if they are drawn from.
+        """
+        count, num_prompt = end - start, sequence.num_prompt_tokens
+        wants_all = sequence.generation.prompt_logprobs
+        outputs = set(range(min(count, num_prompt - start))) if wants_all else set()
+        if is_drawn:
+            outputs.add(count - 1)
         rows = Rows(
             lane=sequence.lane,
             start=start,
             token_ids=tuple(sequence.ids[start:end]),
-            num_prompt=sequence.num_prompt_tokens,
-            outputs=(end - start - 1,) if with_logits else (),
+            num_prompt=num_prompt,
+            outputs=tuple(sorted(outputs)),
         )
         (logits,) = self._runner.forward([rows])
         sequence.rows = end
+        if wants_all:
+            self._producer.note_prompt(sequence, start, logits)
         self._keeper.keep(sequence, start)
-        return logits
+        return logits[-1:] if is_drawn else logits[:0]
 
     def _is_hopeless(self, sequence: Sequence) -> bool:
         """Whether even the fastest prefill seen so far would end past the deadline."""
@@ -343,7 +359,7 @@ class Engine:
             changed += group
             for sequence in group:
                 self._scheduler.decoded(sequence)
-            self._decode([(each, _pending(each, limit)) for each in group])
+            self._decode([(each, self._pending(each, limit)) for each in group])
             if self._clock() - started >= self.config.max_slice_s:
                 break
         self._decode_seconds += self._clock() - started
@@ -408,18 +424,18 @@ class Engine:
             sequence.result(finish, now, stop_id=stop_id, error_code=code, error_msg=text)
         )
 
-
-def _pending(sequence: Sequence, limit: int) -> Rows:
-    """Return the rows that a decoding sequence runs next: known tokens, then drafts."""
-    known = tuple(sequence.ids[sequence.rows :])
-    left = sequence.generation.max_tokens - sequence.num_produced - 1
-    drafts: tuple[int, ...] = ()
-    if limit and sequence.generation.draft:
-        drafts = sequence.drafter.propose(min(limit, left))
-    return Rows(
-        lane=sequence.lane,
-        start=sequence.rows,
-        token_ids=known + drafts,
-        num_prompt=sequence.num_prompt_tokens,
-        outputs=tuple(range(len(known) - 1, len(known) + len(drafts))),
-    )
+    def _pending(self, sequence: Sequence, limit: int) -> Rows:
+        """Return the rows that a decoding sequence runs next: known tokens, then drafts."""
+        known = tuple(sequence.ids[sequence.rows :])
+        left = sequence.generation.max_tokens - sequence.num_produced - 1
+        drafts: tuple[int, ...] = ()
+        if limit and sequence.generation.draft:
+            guessed = sequence.drafter.propose(min(limit, left))
+            drafts = self._producer.possible(sequence, guessed)
+        return Rows(
+            lane=sequence.lane,
+            start=sequence.rows,
+            token_ids=known + drafts,
+            num_prompt=sequence.num_prompt_tokens,
+            outputs=tuple(range(len(known) - 1, len(known) + len(drafts))),
+        )

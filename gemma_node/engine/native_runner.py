@@ -22,7 +22,6 @@ that others hold gets a copy first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -95,17 +94,19 @@ class NativeRunner:
         """Run all rows in one pass."""
         for rows in batch:
             self._make_writable(rows.lane, rows.start, len(rows.token_ids))
-        ids = _join(rows.token_ids for rows in batch)
-        positions = _join(
-            range(rows.start, rows.start + len(rows.token_ids)) for rows in batch
+        counts = [len(rows.token_ids) for rows in batch]
+        ids = _joined([each for rows in batch for each in rows.token_ids])
+        lanes = np.repeat(_joined([rows.lane for rows in batch]), counts)
+        positions: list[int] = []
+        outputs: list[int] = []
+        first = 0
+        for rows, count in zip(batch, counts, strict=True):
+            positions += range(rows.start, rows.start + count)
+            outputs += [first + each for each in rows.outputs]
+            first += count
+        logits = self._model.forward(
+            ids, _joined(positions), lanes, _joined(outputs), self._addresses
         )
-        lanes = _join([rows.lane] * len(rows.token_ids) for rows in batch)
-        starts = np.cumsum([0, *(len(rows.token_ids) for rows in batch)])
-        outputs = _join(
-            (int(start) + each for each in rows.outputs)
-            for start, rows in zip(starts[:-1], batch, strict=True)
-        )
-        logits = self._model.forward(ids, positions, lanes, outputs, self._addresses)
         ends = np.cumsum([len(rows.outputs) for rows in batch])
         return np.split(logits, ends[:-1])
 
@@ -218,5 +219,5 @@ class NativeRunner:
         self._addresses[kind][lane, number] = 0
 
 
-def _join(values: Iterator[Sequence[int]] | Iterator[Iterator[int]]) -> npt.NDArray[np.int32]:
-    return np.fromiter((each for part in values for each in part), np.int32)
+def _joined(values: list[int]) -> npt.NDArray[np.int32]:
+    return np.array(values, np.int32)

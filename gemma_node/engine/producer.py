@@ -15,8 +15,9 @@
 """
 From logits to tokens: masks, forced tokens, draws, and the check of drafts.
 
-A token is forced where the grammar's mask has exactly one bit; it is taken without logits. A
-draft is taken only where it equals the draw of its position. Knows no lanes and no model.
+A token is forced where the grammar's mask has exactly one bit; it is taken without logits, and
+without a pass of its own unless the request wants the plain reference (`draft` false). A draft
+is taken only where it equals the draw of its position. Knows no lanes and no model.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class Producer:
         while sequence.ending is None:
             sequence.mask = self._mask(sequence)
             only = None if sequence.mask is None else only_id(sequence.mask)
-            if only is None:
+            if only is None or not sequence.generation.draft:
                 return
             if self._take(sequence, only, 1.0, 1.0):
                 sequence.forced_tokens += 1
@@ -97,6 +98,20 @@ class Producer:
             self.num_accepted += right
             sequence.drafter.learn(accepted=right)
 
+    def possible(self, sequence: Sequence, drafts: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the drafts up to the first one that the grammar forbids: it cannot come true."""
+        constraint = sequence.generation.constraint
+        if constraint is None or not drafts:
+            return drafts
+        count = 0
+        for token in drafts:
+            if token in sequence.generation.stop_ids or not constraint.accept(token):
+                break
+            count += 1
+        if count:
+            constraint.rollback(count)
+        return drafts[:count]
+
     def score(self, sequence: Sequence, logits: Logits) -> None:
         """Note how probable each token that was asked about is, and end the sequence."""
         seen = look(logits, None)
@@ -106,11 +121,27 @@ class Producer:
         sequence.scores = tuple(float(logits[each]) - seen.total for each in ids)
         sequence.ending = (Finish.STOP, -1)
 
+    def note_prompt(self, sequence: Sequence, start: int, logits: Logits) -> None:
+        """Note how probable the prompt's tokens are after the rows from position `start` on."""
+        prompt = sequence.generation.prompt_ids
+        count = max(0, len(prompt) - 1 - start)
+        for position, row in enumerate(logits[:count], start + 1):
+            seen = look(row, None)
+            if not np.isfinite(seen.total):
+                raise NotFiniteError('the model produced logits that are not finite')
+            sequence.prompt_logprobs.append(float(row[prompt[position]]) - seen.total)
+
     def _draw(self, sequence: Sequence, logits: Logits) -> None:
         generation, position = sequence.generation, len(sequence.ids)
+        mask = sequence.mask
+        only = None if mask is None or generation.draft else only_id(mask)
+        if only is not None:
+            self._take(sequence, only, 1.0, 1.0)
+            self.force(sequence)
+            return
         if self.trace is not None:
             self.trace(generation.id, position, logits)
-        drawn = draw(logits, sequence.mask, generation, position)
+        drawn = draw(logits, mask, generation, position)
         self._take(sequence, drawn.token_id, drawn.probability, drawn.mass)
         self.force(sequence)
 

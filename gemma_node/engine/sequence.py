@@ -72,6 +72,7 @@ class Sequence:
         self.drafter = Drafter(self.ids)
         self.drafted_tokens = 0
         self.scores: tuple[float, ...] = ()
+        self.prompt_logprobs: list[float] = []
         self.last_chunk = 0
         self.cached_tokens = 0
         self.cache_source = CacheSource.COLD
@@ -158,6 +159,7 @@ class Sequence:
             probabilities=tuple(self.probabilities),
             masses=tuple(self.masses),
             scores=self.scores,
+            prompt_logprobs=tuple(self.prompt_logprobs),
             error_code=error_code,
             error_msg=error_msg,
             cache_source=self.cache_source,

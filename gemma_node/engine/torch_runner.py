@@ -99,7 +99,7 @@ class TorchRunner:
                 taken = min(TILE, rows.num_prompt - position, count - index)
                 tile = list(rows.token_ids[index : index + taken]) + [0] * (TILE - taken)
                 wanted = [each - index for each in rows.outputs if index <= each < index + taken]
-                logits = self.prefill_tile(rows.lane, tile, position, *wanted)
+                found += self.prefill_tile(rows.lane, tile, position, wanted)
             else:
                 taken = 1
                 logits = self.decode_row(
@@ -108,25 +108,25 @@ class TorchRunner:
                     position,
                     with_logits=index in rows.outputs,
                 )
-            found += [] if logits is None else [logits]
+                found += [] if logits is None else [logits]
             index += taken
         if not found:
             return np.empty((0, self._vocab_size), np.float32)
         return torch.stack(found).cpu().numpy()
 
     def prefill_tile(
-        self, lane: int, token_ids: list[int], start: int, logits_row: int | None = None
-    ) -> torch.Tensor | None:
-        """Run one padded tile; return the logits [vocab] of one of its rows, if asked."""
+        self, lane: int, token_ids: list[int], start: int, outputs: Sequence[int] = ()
+    ) -> list[torch.Tensor]:
+        """Run one padded tile; return the logits [vocab] of the rows that are asked for."""
         ids = torch.tensor(token_ids, device=self.device)
         cache = self._cache(lane)
         h = self._model.advance(ids, start, self._layout.tile_spans(start), cache)
-        if logits_row is None:
-            return None
-        row = slice(logits_row, logits_row + 1)
-        position = start + logits_row
-        spans = self._layout.row_spans(position)
-        return self._model.finish(ids[row], h[row], position, spans, cache)
+        found = []
+        for output in outputs:
+            row, position = slice(output, output + 1), start + output
+            spans = self._layout.row_spans(position)
+            found.append(self._model.finish(ids[row], h[row], position, spans, cache))
+        return found
 
     def decode_row(
         self, lane: int, token_id: int, position: int, *, with_logits: bool

@@ -184,11 +184,12 @@ class Gate:
         return Ways(num_pairs=count, num_rows=0, unequal=tuple(unequal), exercised={})
 
     def plain(self, way: Combination) -> Outcome:
-        """Return the outcome of an empty engine with nothing else to do, without drafts."""
+        """Return the outcome of an empty engine with nothing else to do, token by token."""
         key = tuple(way[name] for name in ('text', 'length', 'kv', 'grammar', 'sampled'))
         if key not in self._plain:
             engine = self._engine(way, state_budget_bytes=0, drafts=False)
-            self._plain[key] = _outcome(engine, self._asked(way), [], Counter())
+            plain = replace(self._asked(way), draft=False)
+            self._plain[key] = _outcome(engine, plain, [], Counter())
         return self._plain[key]
 
     def run_way(self, way: Combination, spoil: Spoil | None = None) -> Outcome:

@@ -152,8 +152,8 @@ def test_where_a_turn_ends_changes_no_bit_of_the_rows_before(
         runner = TorchRunner(model, config)
         whole = list(tokens[:TILE])
         cut = [*whole[:41], *([0] * 23)]
-        expected = runner.prefill_tile(0, whole, 0, 40)
-        padded = runner.prefill_tile(1, cut, 0, 40)
+        expected = runner.prefill_tile(0, whole, 0, [40])[0]
+        padded = runner.prefill_tile(1, cut, 0, [40])[0]
         assert torch.equal(expected, padded)
 
 

@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 import math
 from typing import Any
 
@@ -73,3 +74,51 @@ def test_a_score_fills_the_context_to_the_last_token(
     (wrong,) = driver.run(_score('u', tokens[:20], (3, 999)))
     assert wrong.error_code == ErrorCode.INVALID_REQUEST
     assert 'token id 999' in wrong.error_msg
+
+
+def test_prompt_logprobs_are_those_of_the_full_pass_from_any_state(
+    make_driver: Callable[..., Any], model: Gemma4, tokens: tuple[int, ...]
+) -> None:
+    prompt = tokens[:150]
+    asked = Generation(id='p', state_key='robot', prompt_ids=prompt, cuts=(40, 128),
+                       max_tokens=3, prompt_logprobs=True)
+    with torch.inference_mode():
+        rows = model(torch.tensor([prompt]))[0].log_softmax(-1)
+    expected = [float(rows[index, each]) for index, each in enumerate(prompt[1:])]
+    (fresh,) = make_driver().run(asked)
+    assert fresh.prompt_logprobs == pytest.approx(expected, abs=1e-4)
+    driver = make_driver()
+    (plain,) = driver.run(replace(asked, id='w', prompt_logprobs=False))
+    assert plain.prompt_logprobs == ()
+    others = [Generation(id=f'o{n}', state_key=f'o{n}', prompt_ids=tokens[n : n + 70],
+                         max_tokens=9) for n in range(2)]
+    (among, *_) = driver.run(asked, *others)
+    assert among.cached_tokens == 0
+    assert among.prompt_logprobs == fresh.prompt_logprobs
+    assert among.token_ids == fresh.token_ids == plain.token_ids
+    assert among.probabilities == plain.probabilities
+
+
+def test_prompt_logprobs_may_be_all_that_is_asked(
+    make_driver: Callable[..., Any], tokens: tuple[int, ...]
+) -> None:
+    asked = Generation(id='p', state_key='', prompt_ids=tokens[:70], max_tokens=0,
+                       prompt_logprobs=True)
+    (result,) = make_driver().run(asked)
+    assert (result.finish, result.token_ids) == (Finish.LENGTH, ())
+    assert len(result.prompt_logprobs) == 69
+    (one,) = make_driver().run(replace(asked, prompt_ids=tokens[:1]))
+    assert one.prompt_logprobs == ()
+    (refused,) = make_driver().run(replace(asked, prompt_logprobs=False))
+    assert refused.error_code == ErrorCode.INVALID_REQUEST
+
+
+def test_prompt_logprobs_come_with_a_reply_that_is_forced_to_its_end(
+    make_driver: Callable[..., Any], tokens: tuple[int, ...], allowed_tokens: Any
+) -> None:
+    asked = Generation(id='p', state_key='', prompt_ids=tokens[:70], max_tokens=5,
+                       stop_ids=(1,), prompt_logprobs=True,
+                       constraint=allowed_tokens([{4}, {5}], 1))
+    (result,) = make_driver().run(asked)
+    assert (result.finish, result.token_ids, result.forced_tokens) == (Finish.STOP, (4, 5), 2)
+    assert len(result.prompt_logprobs) == 69

@@ -46,9 +46,9 @@ def _run(runner: TorchRunner, ids: list[int]) -> torch.Tensor:
     logits = []
     for start in range(0, PROMPT, TILE):
         tile = ids[start : min(start + TILE, PROMPT)]
-        row = PROMPT - 1 - start if start + TILE >= PROMPT else None
+        outputs = [PROMPT - 1 - start] if start + TILE >= PROMPT else []
         padded = tile + [0] * (TILE - len(tile))
-        logits.append(runner.prefill_tile(0, padded, start, row))
+        logits += runner.prefill_tile(0, padded, start, outputs)
     for position in range(PROMPT, PROMPT + STEPS - 1):
         logits.append(runner.decode_row(0, ids[position], position, with_logits=True))
     return torch.stack([row for row in logits if row is not None])
@@ -97,7 +97,7 @@ def test_shared_layers_have_no_cache(make_checkpoint: Callable[..., Any]) -> Non
     model = load_model(make_checkpoint(0).path)
     runner = TorchRunner(model, EngineConfig(lanes=1, context_tokens=CONTEXT))
     with torch.inference_mode():
-        runner.prefill_tile(0, [1] * TILE, 0, None)
+        runner.prefill_tile(0, [1] * TILE, 0)
     config = model.config
     slots = slot_counts(config, CONTEXT)
     expected = sum(

@@ -87,7 +87,7 @@ def _stepped(folder: Path, ids: torch.Tensor, dtype: str) -> torch.Tensor:
     split = LENGTH - STEPPED
     row = ids.tolist()
     with torch.inference_mode():
-        logits = [runner.prefill_tile(0, row[:split] + [0] * (TILE - split), 0, split - 1)]
+        logits = [runner.prefill_tile(0, row[:split] + [0] * (TILE - split), 0, [split - 1])[0]]
         logits += [
             runner.decode_row(0, row[position], position, with_logits=True)
             for position in range(split, LENGTH - 1)
