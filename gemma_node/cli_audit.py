@@ -74,6 +74,16 @@ def _add_log(verb: argparse.ArgumentParser) -> None:
     verb.add_argument('--json', action='store_true', help='print JSON')
 
 
+def _why_none(path: Path, found: list[dict[str, Any]]) -> str:
+    if not found:
+        return (f'{path} holds no whole decision: nothing was decided yet, or the file is cut '
+                'short')
+    if not any(record['start'] for record in found):
+        return (f"{path} has decisions, but not the 'start' record before them, which says what "
+                'made them; give a file as the node wrote it')
+    return 'the model answered none of these decisions, so there is nothing to do again'
+
+
 def _rerun(arguments: argparse.Namespace, console: Console) -> int:
     from gemma_node.evaluation.rerun import has_trace
     from gemma_node.evaluation.rerun import Reruns
@@ -83,13 +93,12 @@ def _rerun(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.all == bool(arguments.id):
         raise ConfigError('give the ID of one decision, or --all')
     if arguments.all:
-        chosen = [record for record in decisions(arguments.audit) if has_trace(record)]
+        found = list(decisions(arguments.audit))
     else:
-        chosen = [find_decision(arguments.audit, arguments.id)]
-    chosen = [record for record in chosen if has_trace(record)]
+        found = [find_decision(arguments.audit, arguments.id)]
+    chosen = [record for record in found if has_trace(record)]
     if not chosen:
-        raise ConfigError('the model answered none of these decisions, so there is nothing to do '
-                          'again')
+        raise ConfigError(_why_none(arguments.audit, found))
     results: list[Any] = []
     differences: tuple[str, ...] = ()
     groups: dict[str, list[dict[str, Any]]] = {}

@@ -186,6 +186,12 @@ class Dispatch:
         self._cancel_all(goals, cause)
         return ids & set(self._goals)
 
+    def expire_waiting(self, why: str) -> None:
+        """End what was not sent yet: whether it is still valid cannot be told any more."""
+        for goal in self.running():
+            if goal.phase in (Phase.WAITING, Phase.APPROVAL):
+                self.ended(goal, outdated_ending(ErrorCode.DEADLINE_EXCEEDED, why))
+
     def tick(self) -> None:
         """End what outlived its time; call it about twenty times a second."""
         now_s = time.monotonic()

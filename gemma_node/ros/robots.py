@@ -123,6 +123,13 @@ class Robot:
         return not specs or any(
             not dispatch.unavailable(self.config.namespace, spec) for spec in specs)
 
+    def rivals(self) -> str:
+        """Return that other nodes decide for this robot too, '' when none does."""
+        topic = self._publishers['decision'].topic_name
+        others = int(self._node.count_publishers(topic)) - 1
+        return f'{others} more publishers of {topic}: only one node may decide for a robot' \
+            if others > 0 else ''
+
     def destroy(self) -> None:
         """Destroy the robot's entities."""
         self.inputs.destroy()

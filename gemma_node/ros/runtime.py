@@ -186,6 +186,7 @@ class Runtime:
         if not self.is_created:
             return
         self._node.get_logger().warning('ROS time jumped back: inputs are forgotten')
+        self.dispatch.expire_waiting('ROS time jumped back')
         for robot in self._robots.values():
             robot.inputs.forget()
             robot.triggers.reset(self._now_ns() / 1e9)
@@ -307,8 +308,10 @@ class Runtime:
                     self.dispatch.cancel('condition', call_ids=[goal.call.id])
 
     def _match_publishers(self) -> None:
-        for robot in self._robots.values():
+        for name, robot in self._robots.items():
             robot.inputs.match_publishers()
+            if rivals := robot.rivals():
+                self.diagnostics.report(name, 'decision', rivals)
         self._publish_catalogues()
 
     def _publish_catalogues(self) -> None:

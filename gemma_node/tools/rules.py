@@ -36,6 +36,8 @@ from gemma_node.tools.spec import ResultRule
 from gemma_node.tools.validate import validate_call
 from gemma_node.tools.yaml_reader import YamlNode
 
+MAX_CORNERS = 512
+
 
 def seconds(settings: Mapping[str, YamlNode], key: str, default: float) -> float:
     """Return a time above 0, at most a day."""
@@ -93,14 +95,39 @@ def read_inside(node: YamlNode | None, declaration: ToolDeclaration) -> Inside |
         if len(values) != 2:
             raise corner.error('a corner is [x, y]')
         corners.append((float(values[0].number()), float(values[1].number())))
-    if len(corners) < 3:
-        raise entries['polygon'].error(f'a polygon has at least 3 corners, found {len(corners)}')
+    _check_polygon(entries['polygon'], corners)
     if 'max_age' in entries and 'frame' not in entries:
         raise entries['max_age'].error('is the age of a transform, which only a frame needs')
-    return Inside(polygon=tuple(corners), x=entries['x'].choice(numbers),
-                  y=entries['y'].choice(numbers),
+    x, y = entries['x'].choice(numbers), entries['y'].choice(numbers)
+    if x == y:
+        raise entries['y'].error(f'x and y are both the argument {x}')
+    return Inside(polygon=tuple(corners), x=x, y=y,
                   frame=entries['frame'].text() if 'frame' in entries else '',
                   max_age_s=seconds(entries, 'max_age', 1.0))
+
+
+def _check_polygon(node: YamlNode, corners: list[tuple[float, float]]) -> None:
+    """Refuse what encloses no area, or what lies inside of depends on how one counts."""
+    if not 3 <= len(corners) <= MAX_CORNERS:
+        raise node.error(f'a polygon has at least 3 corners and at most {MAX_CORNERS}, '
+                         f'found {len(corners)}')
+    edges = list(zip(corners, [*corners[1:], corners[0]], strict=True))
+    left, low = corners[0]
+    moved = [((x1 - left, y1 - low), (x2 - left, y2 - low)) for (x1, y1), (x2, y2) in edges]
+    size = max(abs(value) for corner, _ in moved for value in corner)
+    area = sum(x1 * y2 - x2 * y1 for (x1, y1), (x2, y2) in moved) / 2.0
+    if abs(area) <= 1e-9 * size * size:
+        raise node.error('the corners enclose no area')
+    for index, (a, b) in enumerate(edges):
+        for c, d in edges[:index]:
+            if _side(a, b, c) * _side(a, b, d) < 0 and _side(c, d, a) * _side(c, d, b) < 0:
+                raise node.error(f'the edge from {list(c)} to {list(d)} crosses the one from '
+                                 f'{list(a)} to {list(b)}; list the corners in order')
+
+
+def _side(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> int:
+    turn = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+    return (turn > 0) - (turn < 0)
 
 
 def read_feedback(node: YamlNode | None) -> FeedbackRule:

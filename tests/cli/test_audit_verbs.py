@@ -56,3 +56,18 @@ def test_what_came_from_outside_cannot_drive_the_terminal(capsys, tmp_path):
     out = capsys.readouterr().out
     assert '\x1b' not in out
     assert '[bold]a[/nope]\\x1b[31mb' in out
+
+
+def test_rerun_says_whether_a_log_is_cut_short_beheaded_or_without_the_model(capsys, tmp_path):
+    file = log_of(tmp_path)
+    assert main(['rerun', file, '--all']) == 2
+    assert "not the 'start' record" in capsys.readouterr().err
+    whole = (tmp_path / 'audit-x.jsonl.zst').read_bytes()
+    (tmp_path / 'audit-x.jsonl.zst').write_bytes(whole[:len(whole) // 2])
+    assert main(['rerun', file, '--all']) == 2
+    assert 'holds no whole decision' in capsys.readouterr().err
+    lines = [{'kind': 'start', 'settings': {}, 'facts': {}}, RECORD]
+    (tmp_path / 'audit-x.jsonl.zst').write_bytes(
+        zstd.compress('\n'.join(map(json.dumps, lines)).encode() + b'\n'))
+    assert main(['rerun', file, '--all']) == 2
+    assert 'the model answered none' in capsys.readouterr().err

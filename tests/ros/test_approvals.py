@@ -273,3 +273,17 @@ def test_transforms_of_several_publishers_are_one_tree(make_world, monkeypatch):
     observation = inputs.snapshot(world.node.get_clock().now().nanoseconds, 5.0)[0]
     assert {each['child_frame_id'] for each in observation.value['transforms']} == {
         'odom', 'base'}
+
+
+def test_call_that_waits_when_ros_time_jumps_back_is_sent_to_nobody(waiting):
+    world = waiting()
+    decision = propose(world)
+    world.node.runtime.forget_time()
+    event = world.terminal(decision.tool_calls[0].id)
+    assert (event.state, event.error_code) == (
+        ToolEvent.STATE_EXPIRED, ErrorCode.DEADLINE_EXCEEDED)
+    assert 'jumped back' in event.error_msg
+    world.feed()
+    assert approve(world, decision).error_code == ErrorCode.APPROVAL_EXPIRED
+    world.spin_for(0.2)
+    assert not world.server.goals

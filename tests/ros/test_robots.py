@@ -14,6 +14,7 @@
 
 """Several robots in one node: each has its own topics, lock, inputs, triggers and tools."""
 
+from diagnostic_msgs.msg import DiagnosticArray
 from nav_msgs.msg import Odometry
 import pytest
 from ros_harness import calls
@@ -171,3 +172,15 @@ def test_sessions_travel_with_the_request(world):
     ('r1', '/map', '/map'), ('r1', '~/lock', '~/lock')])
 def test_names_below_a_robot(namespace, name, full):
     assert in_namespace(namespace, name) == full
+
+
+def test_a_second_node_that_decides_for_the_robot_is_a_diagnostic(world):
+    found = []
+    world.peer.create_subscription(
+        DiagnosticArray, '/diagnostics',
+        lambda message: found.extend(status.message for status in message.status), 10)
+    world.spin_for(1.5)
+    assert found and not any('only one node' in text for text in found)
+    publisher = world.peer.create_publisher(Decision, 'r1/gemma/decision', DECISIONS)
+    world.spin(lambda: any('only one node may decide for a robot' in text for text in found))
+    world.peer.destroy_publisher(publisher)
