@@ -122,7 +122,7 @@ DRILLS: dict[str, Drill] = {
     'list': Drill(7, ((3, calls.command), (1, calls.by_name)), _has('places', 'objects', 'numbers', 'xy')),
     'optional': Drill(6, ((3, calls.command), (1, calls.by_name)), _has('place', 'object', 'person', 'number', 'integer', 'choice', 'boolean', optional=True), strange=0.3, extra=0.5),
     'address': Drill(9, ((5, refusals.to_somebody), (2, refusals.chat), (4, drills.indirect), (3, drills.statement), (1, calls.command))),
-    'invented': Drill(11, ((4, calls.command), (3, calls.by_name), (2, refusals.unavailable)), nonces=0.8, strange=1.0, composed=0.6, alike=0.45),
+    'invented': Drill(11, ((4, calls.command), (3, calls.by_name), (2, calls.by_description), (2, refusals.unavailable)), nonces=0.8, strange=1.0, composed=0.6, alike=0.45),
     'closed': Drill(7, ((8, refusals.demanded), (1, calls.command)), _has('place', 'object', 'person', 'code', 'surface'), ('closed', 'gate'), is_blind=False),
     'flag': Drill(8, ((6, calls.command), (1, calls.by_name), (1, calls.first_step)), lambda s: not s.is_motion, with_flag=True, composed=0.5),
     'declared': Drill(5, ((7, states.declared), (2, calls.command), (1, refusals.unavailable)), _has('place', 'object', 'person', 'code', 'choice', 'number', 'integer'), strange=0.5),

@@ -29,7 +29,7 @@ from demo_data.cases import Maker
 from demo_data.catalogues import Book
 
 FAMILIES: tuple[tuple[float, Maker], ...] = (
-    (20, calls.command), (4, calls.by_name), (2, calls.twin), (11, calls.converted), (7.5, calls.first_step), (6.5, calls.several), (5.5, calls.correction), (2.5, calls.instead), (6, calls.condition),
+    (20, calls.command), (4, calls.by_name), (6, calls.by_description), (2, calls.twin), (11, calls.converted), (7.5, calls.first_step), (6.5, calls.several), (5.5, calls.correction), (2.5, calls.instead), (6, calls.condition),
     (2, calls.relative), (1, calls.approach), (1.2, calls.approach_unseen), (1.5, calls.seen), (2.5, calls.bring), (2, calls.quoted),
     (2.5, refusals.stop), (2.5, refusals.chat), (1.5, refusals.to_somebody), (1.7, refusals.forbidden), (2.6, refusals.unclear), (4.5, refusals.unknown_choice), (5.5, refusals.unavailable),
     (3.5, refusals.out_of_range), (4, refusals.overweight), (4, refusals.limited), (4, refusals.demanded),
@@ -42,7 +42,7 @@ HELPING: dict[Maker, float] = {
     calls.approach: 1.5, calls.approach_unseen: 2, calls.seen: 0.3, calls.bring: 0.5,
     refusals.stop: 0.4, refusals.chat: 2, refusals.to_somebody: 2, refusals.forbidden: 0.6, refusals.unclear: 2, refusals.unknown_choice: 2, refusals.unavailable: 1.3,
     refusals.out_of_range: 2.5, refusals.overweight: 1.5, refusals.limited: 1.8, refusals.demanded: 1.2,
-    states.decide: 0.8, states.decide_elsewhere: 0.3, states.question: 0.4, states.unanswerable: 0.3, states.reading_aloud: 0.6,
+    states.decide: 0.8, states.decide_elsewhere: 0.3, states.question: 0.8, states.unanswerable: 0.3, states.reading_aloud: 0.6,
     turns.follow_up: 0.5, turns.late_result: 0.5, turns.after_several: 0.8, turns.after_failure: 0.4, turns.again: 0.3, turns.changed_mind: 0.4, turns.changed_number: 0.6,
 }
 

@@ -85,11 +85,11 @@ def make_chunk(job: Job) -> packing.Rows:
 
 
 def held_out_jobs(supply: Supply) -> list[Job]:
-    """Return what makes the held-out batches: of the first mixture, the last of drills if there are any."""
+    """Return what makes the held-out batches: of the first mixture, the last mostly of drills if there are any."""
     plain = Supply(HELD_OUT_SEED, supply.rows, supply.length, assets=supply.assets)
     jobs = [plain.job(i) for i in range(supply.held_out)]
     if supply.drills_first > 0 and len(jobs) > 1:
-        drilled = Supply(HELD_OUT_SEED, supply.rows, supply.length, assets=supply.assets, drills_first=1.0, drills_last=1.0)
+        drilled = Supply(HELD_OUT_SEED, supply.rows, supply.length, assets=supply.assets, drills_first=0.8, drills_last=0.8)
         jobs[-1] = drilled.job(len(jobs) - 1)
     return jobs
 

@@ -65,6 +65,17 @@ def by_name(m: CaseMaker) -> Case | None:
     return None if wish is None else Case('by_name', m.say(wish.said, noise=0.5), call(wish.call))
 
 
+def by_description(m: CaseMaker) -> Case | None:
+    """A tool is asked for in the words of its description."""
+    if not m.book.tools:
+        return None
+    tool = m.rng.choice(m.book.tools)
+    if sum(t.declaration.description[:24] == tool.declaration.description[:24] for t in m.book.tools) > 1:
+        return None
+    wish = make_wish(m.rng, tool, named=True, described=True)
+    return None if wish is None else Case('by_name', m.say(wish.said, noise=0.7), call(wish.call))
+
+
 def twin(m: CaseMaker) -> Case | None:
     """A sentence for one of two tools that only their descriptions tell apart."""
     tools = [t for t in m.book.tools if t.side is not None]

@@ -54,7 +54,7 @@ from gemma_node.core import InputState
 
 _NAMED_KINDS = ('place', 'object', 'person', 'code', 'choice', 'surface', 'plural')
 _SOUNDS = (('ph', 'f'), ('ck', 'k'), ('c', 'k'), ('ee', 'ea'), ('ea', 'ee'), ('oo', 'u'), ('ai', 'ay'), ('tion', 'shun'), ('er', 'a'), ('ou', 'ow'), ('ch', 'sh'),
-           ('qu', 'kw'), ('x', 'ks'), ('ll', 'l'), ('tt', 't'), ('ss', 's'), ('y', 'ie'), ('th', 'f'), ('wh', 'w'), ('v', 'f'), ('g', 'k'), ('b', 'p'), ('d', 't'))
+           ('qu', 'kw'), ('x', 'ks'), ('ll', 'l'), ('tt', 't'), ('ss', 's'), ('y', 'ie'), ('th', 'f'), ('wh', 'w'), ('v', 'f'), ('g', 'k'), ('b', 'p'), ('d', 't'), ('oa', 'o'), ('igh', 'ite'), ('le', 'el'), ('nn', 'n'), ('mm', 'm'), ('rr', 'r'), ('m', 'n'), ('s', 'z'), ('f', 'v'), ('kn', 'n'), ('wr', 'r'), ('i', 'e'), ('o', 'au'), ('a', 'e'), ('h', ''))
 # Wishes that are said as statements, or through somebody else, and are meant for the robot.
 _INDIRECT = (
     'I would like you to {a}', 'I want you to {a}', 'it would be nice if you could {a}', 'you should {a}[ now|]', 'I need you to {a}', 'maybe you could {a}', 'we need you to {a}', 'you have to {a}',
@@ -171,6 +171,8 @@ def member(m: CaseMaker) -> Case | None:
         return Case('unknown_choice', m.say(said, noise=0.4), ask(f'I do not know {value}. Which {slot.path[-1]} should I use?'))
     if roll < 0.78:
         heard = misheard(rng, spoken) if rng.random() < 0.5 else speech.misspell(rng, spoken)
+        if rng.random() < 0.3:
+            heard = speech.misspell(rng, heard)
         if heard == spoken or heard in known:
             return None
         said = replace(wish.said, values={**wish.said.values, arg.key: f'the {heard}' if arg.kind in ('place', 'object', 'surface') and rng.random() < 0.6 else heard})
@@ -186,9 +188,10 @@ def misheard(rng: random.Random, text: str) -> str:
     if roll < 0.3 and len(text) > 7 and ' ' not in text:
         at = rng.randrange(3, len(text) - 3)
         return f'{text[:at]} {text[at:]}'
-    usable = [(a, b) for a, b in _SOUNDS if a in text[1:]]
-    for a, b in rng.sample(usable, min(len(usable), rng.choice((1, 1, 2)))):
-        text = text[0] + text[1:].replace(a, b, 1)
+    kept = 0 if rng.random() < 0.2 else 1
+    usable = [(a, b) for a, b in _SOUNDS if a in text[kept:]]
+    for a, b in rng.sample(usable, min(len(usable), rng.choice((1, 1, 2, 3)))):
+        text = text[:kept] + text[kept:].replace(a, b, 1)
     return text
 
 

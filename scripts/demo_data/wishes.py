@@ -80,14 +80,14 @@ def templates(tool: Tool, *, imperative: bool = False) -> list[str]:
 
 
 def make_wish(
-    rng: random.Random, tool: Tool, *, imperative: bool = False, quote: bool = False, by_state: bool = False, named: bool = False,
+    rng: random.Random, tool: Tool, *, imperative: bool = False, quote: bool = False, by_state: bool = False, named: bool = False, described: bool = False,
 ) -> Wish | None:
-    """Draw a sentence for a tool; None where this draw gives none. `by_state`: the caller sees to the state; `named`: the tool is called by its name."""
+    """Draw a sentence for a tool; None where this draw gives none. `by_state`: the caller sees to the state; `named`: the tool is called by its name, or `described`: by its description."""
     if tool.side is not None and tool.side.condition is not None and not by_state:
         return None
     if tool.skill.key in motion.RELATIVE and not named:
         return relative_wish(rng, tool)
-    choices = templates(tool, imperative=imperative) if not named else [_named(rng, tool)]
+    choices = templates(tool, imperative=imperative) if not named else [_named(rng, tool, described=described)]
     if not choices:
         return None
     template = expand(rng, rng.choice(choices))
@@ -102,7 +102,9 @@ def make_wish(
     arguments: dict[str, Any] = {}
     fixed = set()
     if named:
-        said['tool_'] = tool.name if rng.random() < 0.6 else _as_words(tool.name)
+        said['tool_'] = _deed(rng, tool) if described else tool.name if rng.random() < 0.6 else _as_words(tool.name)
+        if not said['tool_']:
+            return None
         fixed.add('tool_')
     for arg in tool.skill.args:
         slot = tool.slots.get(arg.key)
@@ -138,6 +140,27 @@ _CALLS = ('call', 'use', 'run', 'start', 'do', 'execute', 'perform', 'trigger', 
 _PARTS = ('{l} {s}', '{l}: {s}', '{l} = {s}', '{l} set to {s}', 'a {l} of {s}', '{l} {s}', '{s} as {l}', 'the {l} is {s}')
 
 
+_DEEDS = ('{tool_}', '{tool_}', '{tool_}', '!I want you to {tool_}', '!can you {tool_}?', '!I need this: {tool_}', '!your task: {tool_}', '!what I want: {tool_}', 'do this: {tool_}', '!could you {tool_}', '!we need you to {tool_}', '!it is time to {tool_}',
+          '!use the tool that can {tool_}', '!there should be something to {tool_}', 'find a way to {tool_}')
+_PREFIXED = re.compile(r'^(\[.*?\] |(Action|Skill|Tool): |(Lets|Makes) the robot |(Used|The way|Tool|Call it) to |Asks the robot to |For when somebody wants the robot to |With this the robot can |Will |The robot |It )', re.IGNORECASE)
+_SKIPPED = frozenset('the a an some its their'.split())
+
+
+def _deed(rng: random.Random, tool: Tool) -> str:
+    """Say what a tool's description says, some little words left out; empty where it cannot be said."""
+    if tool.side is not None:
+        return ''
+    text = _PREFIXED.sub('', tool.declaration.description.split('. ')[0].rstrip('.'))
+    if len(text) > 70 or len(text) < 4 or any(c in text for c in '{}()'):
+        return ''
+    found = text.split(' ')
+    if rng.random() < 0.4:
+        found = [w for w in found if w not in _SKIPPED or rng.random() < 0.4]
+    if len(found) > 5 and rng.random() < 0.25:
+        found = found[:rng.randint(4, len(found) - 1)]
+    return ' '.join((found[0][:1].lower() + found[0][1:], *found[1:]))
+
+
 _BARE = ('{tool_}', 'let us {tool_}', '!can you {tool_}?', '!{tool_} is what I want', 'do the {tool_} thing', '!{tool_}, that is all', 'go and {tool_}', '!I would like a {tool_}', '!{tool_} it is', 'give us a {tool_}', '!the tool is {tool_}',
          'choose {tool_}', '!what we need is {tool_}', '!it is {tool_} that I want')
 _ONE = ('{tool_} {s}', '{tool_} {s}', '{tool_} with {s}', '{call} {tool_} for {s}', '{call} {tool_} with {s}', '{call} {tool_} on {s}', '!{s}: {tool_} it', '{tool_}, {s}', '!I want {tool_} for {s}', '{call} {tool_} - {s}', '!{tool_}: {s}',
@@ -158,10 +181,13 @@ def _as_words(name: str) -> str:
     return re.sub(r'(?<=[a-z0-9])(?=[A-Z])', ' ', name).replace('_', ' ').lower()
 
 
-def _named(rng: random.Random, tool: Tool) -> str:
+def _named(rng: random.Random, tool: Tool, *, described: bool = False) -> str:
     """Ask for a tool by its name, and for arguments by theirs."""
     parts = [_part(rng, tool, a) for a in tool.skill.args
              if a.key in tool.slots and a.kind != 'boolean' and not (a.optional and rng.random() < 0.6)]
+    if described:
+        lead = rng.choice(_DEEDS)
+        return lead if not parts else f'{lead.rstrip("?")}{rng.choice((", ", ", ", ": ", " - ", " with "))}{rng.choice((", ", " and ", ", ")).join(parts)}'
     if not parts:
         return f'{rng.choice(_CALLS)} {{tool_}}' if rng.random() < 0.6 else rng.choice(_BARE)
     asked = [a for a in tool.skill.args if a.key in tool.slots and not a.optional]
