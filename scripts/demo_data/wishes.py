@@ -283,9 +283,11 @@ def _numbers(rng: random.Random, arg: Arg, slot: Slot) -> tuple[list[Any], str]:
     low, high = slot.number.low, slot.number.high
     count = 2 if arg.kind == 'xy' else rng.randint(2, 4)
     found = [quantities.plain(round(rng.uniform(low, high), rng.choice((0, 1, 1, 2)))) for _ in range(count)]
-    texts = [str(v) for v in found]
+    share = 0.25 if rng.random() < 0.3 else 0.0
+    texts = [quantities.number_text(rng, Fraction(str(v)), words=share) if share else str(v) for v in found]
     if arg.kind == 'xy':
-        return found, rng.choice((f'{texts[0]}, {texts[1]}', f'{texts[0]} and {texts[1]}', f'x {texts[0]}, y {texts[1]}', f'({texts[0]}, {texts[1]})', f'x {texts[0]} and y {texts[1]}'))
+        return found, rng.choice((f'{texts[0]}, {texts[1]}', f'{texts[0]} and {texts[1]}', f'x {texts[0]}, y {texts[1]}', f'({texts[0]}, {texts[1]})', f'x {texts[0]} and y {texts[1]}',
+                                  f'x = {texts[0]}, y = {texts[1]}', f'[{texts[0]}, {texts[1]}]', f'x: {texts[0]}, y: {texts[1]}', f'{texts[0]} / {texts[1]}', f'y {texts[1]} and x {texts[0]}', f'x is {texts[0]} and y is {texts[1]}'))
     return found, listed(rng, texts)
 
 
