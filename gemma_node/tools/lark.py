@@ -132,6 +132,7 @@ class _LarkWriter:
         self._quote = f'<[{tokens.quote}]>'
         self._rules: dict[str, str] = {}
         self._terminals: dict[str, str] = {}
+        self._num_characters = 0
         self.checked_after: list[str] = []
 
     def source(self, start: str) -> str:
@@ -139,21 +140,26 @@ class _LarkWriter:
         lines = [f'start: {start}']
         lines += [f'{name}: {body}' for body, name in self._rules.items()]
         lines += [f'{name}: /{body}/' for body, name in self._terminals.items()]
-        source = '\n'.join(lines) + '\n'
-        if len(source) > MAX_SOURCE_CHARACTERS:
-            raise GrammarError(
-                f'the tools need a grammar of {len(source)} characters; the limit is '
-                f'{MAX_SOURCE_CHARACTERS}: allow fewer tools, or fewer choices'
-            )
-        return source
+        return '\n'.join(lines) + '\n'
 
     def terminal(self, pattern: str) -> str:
         """Return the name of the terminal that matches the pattern."""
-        return self._terminals.setdefault(pattern, f'T{len(self._terminals)}')
+        return self._kept(self._terminals, pattern, 'T')
 
     def rule(self, body: str) -> str:
         """Return the name of the rule with this body."""
-        return self._rules.setdefault(body, f'r{len(self._rules)}')
+        return self._kept(self._rules, body, 'r')
+
+    def _kept(self, known: dict[str, str], body: str, kind: str) -> str:
+        if body not in known:
+            self._num_characters += len(body)
+            # Told while it is written, so that refusing takes no longer than taking.
+            if self._num_characters > MAX_SOURCE_CHARACTERS:
+                raise GrammarError(
+                    'the tools need a grammar over the limit of '
+                    f'{MAX_SOURCE_CHARACTERS} characters: allow fewer tools, or fewer choices')
+            known[body] = f'{kind}{len(known)}'
+        return known[body]
 
     def calls(self, declarations: Sequence[ToolDeclaration], max_calls: int) -> str:
         """Return an expression for the calls of one completion, '' without tools."""

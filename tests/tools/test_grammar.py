@@ -13,12 +13,15 @@
 # limitations under the License.
 
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from gemma_node.core import ToolChoice
 from gemma_node.core import ToolDeclaration
 from gemma_node.errors import GrammarError
+from gemma_node.tools import lark
 from gemma_node.tools.call_format import parse_output
 from gemma_node.tools.catalogue import BUILTINS
 from gemma_node.tools.grammar import GrammarFactory
@@ -188,6 +191,19 @@ def test_schema_without_end_is_refused(factory, declare):
             for idx in range(1000)}
     with pytest.raises(GrammarError, match='limit'):
         factory.compile([declare(**many)])
+
+
+def test_tools_over_the_limit_are_refused_before_all_of_them_are_written(
+        factory, declare, monkeypatch):
+    written = []
+    monkeypatch.setattr(lark, 'check_schema', lambda schema, place: written.append(place))
+    tools = [
+        replace(declare(place={'enum': [f'place {index} of {number}' for index in range(1024)]}),
+                name=f'tool_{number}')
+        for number in range(200)]
+    with pytest.raises(GrammarError, match='limit of 262144 characters: allow fewer tools'):
+        factory.compile(tools)
+    assert 1 < len(written) < 20
 
 
 @pytest.mark.parametrize('tools', [
