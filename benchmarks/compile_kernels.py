@@ -60,55 +60,66 @@ CACHE = {'q': BF16, 'table': I32, 'positions': I32, 'lanes': I32, 'count': I32}
 
 def jobs() -> list[tuple[str, Any, dict[str, Any], dict[str, str], int, int]]:
     """Return name, kernel, constants, types of what is no int, warps and stages."""
-    flags = {'WIDE': False, 'ASM': True}
+    flags = {'WIDE': False, 'ASM': True, 'EARLY': True}
     found: list[tuple[str, Any, dict[str, Any], dict[str, str], int, int]] = []
     for form, (kind, group, data, steps) in FORMS.items():
         base = {'KIND': kind, 'GROUP': group, 'EVEN': True, 'STEPS': steps, **flags}
         for width, gated, planed in ((8, False, False), (16, False, False), (8, True, False),
                                      (8, False, True)):  # fmt: skip
             constants = {**base, 'BR': 32, 'N': width, 'GATED': gated, 'PLANED': planed,
-                         'STAGES': 4}  # fmt: skip
+                         'STAGES': 4, 'LINES': 8}  # fmt: skip
             out = BF16 if gated or planed else F32
             suffix = ' gated' if gated else ' planed' if planed else ''
             found.append((f'product {form} {width}{suffix}', matmul._product, constants,
                           {**WEIGHTS, 'data': data, 'out': out}, 2, 4))  # fmt: skip
-        constants = {**base, 'BR': 128, 'BM': 64, 'STAGES': 3,
-                     'SLICES': 4 if kind in (0, 2) else 1}  # fmt: skip
-        found.append((f'prompt product {form}', matmul._prompt_product, constants,
-                      {**WEIGHTS, 'data': data, 'out': BF16}, 8, 3))  # fmt: skip
+        slices = 4 if kind in (0, 2) else 1
+        for tokens in (64, 128, 256) if kind == 4 else (64, 128):
+            constants = {**base, 'BR': 128, 'BM': tokens, 'STAGES': 3, 'SLICES': slices,
+                         'FACTORED': kind in (2, 3)}  # fmt: skip
+            found.append((f'prompt product {form} {tokens}', matmul._prompt_product, constants,
+                          {**WEIGHTS, 'data': data, 'out': BF16}, 8, 3))  # fmt: skip
+        if kind != 4:
+            constants = {'KIND': kind, 'GROUP': group, 'BR': 64, 'SLICES': slices, 'ASM': True,
+                         'EARLY': True}  # fmt: skip
+            found.append((f'unpack {form}', matmul._unpack, constants,
+                          {**WEIGHTS, 'data': data, 'out': BF16}, 4, 3))  # fmt: skip
     for fp8 in (False, True):
         pool = '*u8' if fp8 else BF16
-        for size, window, block, wide in ((256, 512, 64, 64), (512, 0, 128, 32)):
+        for size, window, block, wide in ((256, 512, 32, 64), (512, 0, 64, 32)):
             base = {'D': size, 'GROUP': 4, 'HQ': 8, 'WINDOW': window, 'PAGE': 64, 'FP8': fp8,
                     **flags}  # fmt: skip
             name = f'{size}{" float8" if fp8 else ""}'
             types = {**CACHE, 'pool': pool, 'parts': F32, 'stats': F32, 'out': BF16}
             found.append((f'attend {name}', attention._attend,
-                          {**base, 'NQ': 8, 'BLOCK': block, 'CHUNK': 128}, types, 4, 3))
+                          {**base, 'NQ': 8, 'BLOCK': block}, types, 4 if window else 8, 3))
             found.append((f'attend prompt {name}', attention._attend_prompt,
-                          {**base, 'TILE': 16, 'BLOCK': wide}, types, 8, 2))
+                          {**base, 'TILE': 32 if window else 16, 'BLOCK': wide}, types, 8, 2))
             constants = {'D': size, 'ROTATED': 128 if window else 64, 'HQ': 8, 'HKV': 2,
-                         'PARTS': 5, 'PAGE': 64, 'FP8': fp8}  # fmt: skip
+                         'PARTS': 5, 'PAGE': 64, 'FP8': fp8, 'EARLY': True}  # fmt: skip
             found.append((f'heads {name}', rows._heads, constants,
                           {**types, 'qkv': F32, 'norms': F32, 'cos': F32, 'sin': F32,
                            'eps': 'fp32'}, 2, 3))  # fmt: skip
     table = {'ids': I32, 'data': '*i16', 'scales': BF16, 'biases': BF16, 'weight': F32,
              'factor': 'fp32', 'eps': 'fp32', 'context_factor': 'fp32', 'mix': 'fp32'}  # fmt: skip
     found += [
-        ('combine', attention._combine, {'D': 512, 'HQ': 8, 'BLOCK': 128, 'WINDOW': 0, 'JOIN': 16},
+        ('combine', attention._combine, {'D': 512, 'HQ': 8, 'BLOCK': 64, 'WINDOW': 0, 'JOIN': 32,
+                                           'EARLY': True},
          {'parts': F32, 'stats': F32, 'positions': I32, 'out': BF16}, 4, 3),
-        ('residual', rows._residual, {'PARTS': 8, 'NORM': True, 'SCALED': True, 'BLOCK': 4096},
+        ('residual', rows._residual, {'PARTS': 8, 'NORM': True, 'SCALED': True, 'BLOCK': 4096,
+                                       'EARLY': True},
          {'parts': F32, 'weight': F32, 'h': F32, 'scalar': F32, 'next_weight': F32, 'x': BF16,
           'eps': 'fp32'}, 8, 3),
-        ('embed', rows._embed, {'KIND': 0, 'GROUP': 64, 'BLOCK': 4096},
+        ('embed', rows._embed, {'KIND': 0, 'GROUP': 64, 'BLOCK': 4096, 'EARLY': True},
          {**table, 'h': F32, 'narrow': BF16, 'x': BF16}, 8, 3),
-        ('per layer', rows._per_layer, {'KIND': 0, 'GROUP': 64, 'SIZE': 256, 'PARTS': 2},
+        ('per layer', rows._per_layer, {'KIND': 0, 'GROUP': 64, 'SIZE': 256, 'PARTS': 2,
+                                         'EARLY': True},
          {**table, 'context': F32, 'out': F32}, 2, 3),
-        ('gate', rows._gate, {'BLOCK': 1024}, {'first': BF16, 'second': BF16, 'x': BF16}, 4, 3),
-        ('look', pick._look, {'CAPPED': True, 'BLOCK': 2048},
+        ('gate', rows._gate, {'BLOCK': 1024, 'EARLY': True},
+         {'first': BF16, 'second': BF16, 'x': BF16}, 4, 3),
+        ('look', pick._look, {'CAPPED': True, 'BLOCK': 2048, 'EARLY': True},
          {'logits': F32, 'mask': I32, 'blocks': F32, 'cap': 'fp32'}, 4, 3),
-        ('choose', pick._choose, {'SIZE': 128}, {'blocks': F32, 'looks': F32, 'best_ids': I32},
-         4, 3),
+        ('choose', pick._choose, {'SIZE': 128, 'EARLY': True},
+         {'blocks': F32, 'looks': F32, 'best_ids': I32}, 4, 3),
     ]  # fmt: skip
     return found
 

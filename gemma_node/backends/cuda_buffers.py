@@ -25,10 +25,13 @@ import torch
 from torch import Tensor
 
 from gemma_node.backends.cuda_weights import DeviceWeights
+from gemma_node.kernels.planes import BF16
 from gemma_node.kernels.planes import bf16_planes
 from gemma_node.kernels.planes import Planes
 from gemma_node.kernels.tuning import attention_parts
 from gemma_node.kernels.tuning import tiling_of
+from gemma_node.kernels.tuning import UNPACKED_FROM
+from gemma_node.kernels.tuning import UNPACKED_NUMBERS
 from gemma_node.model.config import ModelConfig
 
 PAGE = 64
@@ -102,6 +105,9 @@ class Buffers:
         )
         self._wide = zeros(rows * widest)
         self._parts = zeros(_most_parts(weights))
+        # Where a long prompt has weights unpacked.
+        size = min(UNPACKED_NUMBERS, _largest_packed(weights)) if rows >= UNPACKED_FROM else 0
+        self.room = zeros(size, dtype=narrow) if size else None
         self._planes = zeros(MAX_ROWS * config.num_layers * config.ple_dim)
         self.planes = self._planes
         self.prompt_planes = zeros(rows, config.num_owning_layers, config.ple_dim)
@@ -185,6 +191,16 @@ def _most_parts(weights: DeviceWeights) -> int:
     for layer in weights.layers:
         matrices += [layer.qkv, layer.output, layer.down, layer.ple_projection]
     return max(tiling_of(each).parts * MAX_ROWS * each.rows for each in matrices)
+
+
+def _largest_packed(weights: DeviceWeights) -> int:
+    """Return the numbers of the largest matrix that a prompt has to unpack; 0 for none."""
+    matrices = [weights.context]
+    for layer in weights.layers:
+        matrices += [layer.qkv, layer.output, layer.gate_up, layer.down, layer.ple_gate,
+                     layer.ple_projection]  # fmt: skip
+    sizes = [each.padded_rows * each.padded_columns for each in matrices if each.kind != BF16]
+    return max(sizes, default=0)
 
 
 def _split(values: Tensor, rows: int, words: int) -> list[Tensor]:

@@ -379,13 +379,14 @@ class DeviceModel:
         ops, weights, buffers, config = self._ops, self.weights, self._buffers, self.config
         eps, owners = config.rms_norm_eps, config.num_owning_layers
         x, narrow, wide = buffers.x[:rows], buffers.narrow[:rows], buffers.wide
+        room = buffers.room
         ops.embed(
             buffers.ids, weights.embedding, self._scale, weights.layers[0].input_norm, eps,
             buffers.h, buffers.narrow, buffers.x, rows,
         )  # fmt: skip
         context = weights.context.part(0, owners * config.ple_dim)
         mixed = wide(rows, context.rows)
-        ops.prompt_product(narrow, context, mixed)
+        ops.prompt_product(narrow, context, mixed, room=room)
         table, ids = weights.ple_table, buffers.ids
         if table is None:
             table, ids = buffers.told, buffers.row_numbers
@@ -396,26 +397,26 @@ class DeviceModel:
             kind, size = int(layer.plan.is_sliding), layer.plan.head_dim
             q, attended = buffers.queries(size)[:rows], buffers.attended(size)[:rows]
             qkv = wide(rows, layer.qkv.rows)
-            ops.prompt_product(x, layer.qkv, qkv)
+            ops.prompt_product(x, layer.qkv, qkv, room=room)
             self._heads(layer, qkv[None], q, rows)
             ops.attend_prompt(
                 q, self.pools[kind], buffers.tables[kind], buffers.positions, buffers.lanes,
                 buffers.count, layer.slot, config.sliding_window if kind else 0, attended,
             )  # fmt: skip
             mixed = wide(rows, config.hidden_size)
-            ops.prompt_product(attended, layer.output, mixed)
+            ops.prompt_product(attended, layer.output, mixed, room=room)
             ops.residual(mixed[None], layer.post_attention_norm, buffers.h, None,
                          layer.pre_feedforward_norm, eps, buffers.x, rows)  # fmt: skip
             both, fed = buffers.both[:rows], buffers.fed[:rows]
-            ops.prompt_product(x, layer.gate_up, both)
+            ops.prompt_product(x, layer.gate_up, both, room=room)
             half = both.shape[1] // 2
             ops.gate(both[:, :half], both[:, half:], fed)
-            ops.prompt_product(fed, layer.down, mixed)
+            ops.prompt_product(fed, layer.down, mixed, room=room)
             ops.residual(mixed[None], layer.post_feedforward_norm, buffers.h, None, None, eps,
                          buffers.x, rows)  # fmt: skip
             opened = buffers.opened[:rows]
-            ops.prompt_product(x, layer.ple_gate, opened)
+            ops.prompt_product(x, layer.ple_gate, opened, room=room)
             ops.gate(opened, planes[:rows, layer.plan.index], buffers.gated[:rows])
-            ops.prompt_product(buffers.gated[:rows], layer.ple_projection, mixed)
+            ops.prompt_product(buffers.gated[:rows], layer.ple_projection, mixed, room=room)
             ops.residual(mixed[None], layer.post_ple_norm, buffers.h, layer.scalar,
                          self._next_norm(layer), eps, buffers.x, rows)  # fmt: skip

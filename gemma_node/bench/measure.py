@@ -47,7 +47,6 @@ from gemma_node.engine.runner import make_runner
 from gemma_node.engine.runner import Rows
 from gemma_node.engine.runner import Runner
 from gemma_node.errors import ConfigError
-from gemma_node.model.cache_shape import TILE
 from gemma_node.model.gemma4 import Gemma4
 from gemma_node.model.linear import QuantLinear
 from gemma_node.model.weights import load_model
@@ -243,8 +242,9 @@ class _Meter:
     def _fill(self, lane: int, length: int) -> float:
         self._runner.leave(lane)
         started = time.perf_counter()
-        for start in range(0, length, TILE):
-            count = min(TILE, length - start)
+        chunk = self._runner.chunk
+        for start in range(0, length, chunk):
+            count = min(chunk, length - start)
             outputs = (count - 1,) if start + count == length else ()
             self._runner.forward([self._rows(lane, start, count, length, outputs)])
         return time.perf_counter() - started

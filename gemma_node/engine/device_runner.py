@@ -62,6 +62,7 @@ class DeviceRunner(NativeRunner):
     """Owns packed weights, fixed buffers, pages and which lane holds which; engine thread only."""
 
     grid = TILE
+    chunk = 512
 
     def __init__(
         self,
@@ -83,6 +84,7 @@ class DeviceRunner(NativeRunner):
             context_tokens=config.context_tokens,
             num_pages=counts,
             kv_dtype=kv_dtype,
+            max_prompt_rows=self.chunk,
             ple_on_host=ple_on_host,
         )
         self.identity = f'device {ops.NAME} {torch.__version__} {device.type} {kv_dtype} {TILE}'
@@ -153,5 +155,5 @@ def num_pages(model: Gemma4, config: EngineConfig, item_bytes: int) -> tuple[int
     extra = max(1, states)
     return (
         (config.lanes + extra) * pages + 1 if full else 1,
-        (config.lanes + extra) * in_window + 9 if sliding else 1,
+        (config.lanes + extra) * in_window + DeviceRunner.chunk // PAGE + 1 if sliding else 1,
     )

@@ -239,6 +239,7 @@ class Engine:
             arrival=self._num_submitted,
             now=self._clock(),
             grid=self._runner.grid,
+            chunk=self._runner.chunk,
             is_idle=is_idle,
         )
 

@@ -39,6 +39,7 @@ from gemma_node.engine.runner import Snapshot
 from gemma_node.kernels import native
 from gemma_node.kernels.native import PAGE
 from gemma_node.model.cache_shape import round_up
+from gemma_node.model.cache_shape import TILE
 from gemma_node.model.cached_native import NativeModel
 from gemma_node.model.gemma4 import Gemma4
 from gemma_node.model.kv_form import KV_DTYPES
@@ -61,6 +62,7 @@ class NativeRunner:
     """
 
     grid = 1
+    chunk = TILE
     shares_passes = True
 
     def __init__(self, model: Gemma4, config: EngineConfig) -> None:

@@ -81,6 +81,9 @@ class Runner(Protocol):
     grid: int
     """A prompt may be resumed at multiples of this position only."""
 
+    chunk: int
+    """So many rows of a prompt are run at once, from a multiple of it to the next."""
+
     shares_passes: bool
     """Whether one pass of many lanes costs less than one after the other."""
 

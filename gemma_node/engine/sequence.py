@@ -45,7 +45,7 @@ class Sequence:
     A generation, its lane and what it has produced.
 
     `ids` are the prompt's and the produced tokens, `rows` of which have keys and values in the
-    lane; `grid` as the runner has it. `is_idle` work is nobody's request: it only prepares a
+    lane; `grid` and `chunk` as the runner has them. `is_idle` work is nobody's request: it only prepares a
     state. `ending` says how it ended, and the stop token; it and `mask` are the producer's.
     Engine thread only.
     """
@@ -57,11 +57,13 @@ class Sequence:
         arrival: int,
         now: float,
         grid: int = TILE,
+        chunk: int = TILE,
         is_idle: bool = False,
     ) -> None:
         self.generation = generation
         self.arrival = arrival
         self.grid = grid
+        self.chunk = chunk
         self.is_idle = is_idle
         self.ending: tuple[Finish, int] | None = None
         self.phase = Phase.QUEUED
@@ -117,7 +119,7 @@ class Sequence:
     def next_chunk(self) -> tuple[int, bool]:
         """Return where the next prompt chunk ends, and whether it is the last."""
         # Chunks end on lines of absolute position, never where a turn or a state happens to.
-        end = min((self.rows // TILE + 1) * TILE, self.num_prompt_tokens)
+        end = min((self.rows // self.chunk + 1) * self.chunk, self.num_prompt_tokens)
         return end, end == self.num_prompt_tokens
 
     def append(self, token_id: int, probability: float, mass: float) -> None:

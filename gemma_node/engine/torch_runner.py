@@ -51,6 +51,7 @@ class TorchRunner:
     """
 
     grid = TILE
+    chunk = TILE
     shares_passes = False
 
     def __init__(self, model: Gemma4, config: EngineConfig) -> None:

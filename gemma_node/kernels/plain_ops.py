@@ -56,7 +56,12 @@ def product(
 
 
 def prompt_product(
-    x: Tensor, weight: Planes, out: Tensor, *, tiling: Tiling | None = None
+    x: Tensor,
+    weight: Planes,
+    out: Tensor,
+    *,
+    tiling: Tiling | None = None,
+    room: Tensor | None = None,
 ) -> None:
     """Multiply prompt rows with a matrix whose weights are rounded to bfloat16 once."""
     numbers = numbers_of(weight)

@@ -26,16 +26,17 @@ import torch
 import triton
 import triton.language as tl
 
+from gemma_node.kernels.triton_matmul import _begin
 from gemma_node.kernels.triton_matmul import _dot
 from gemma_node.kernels.triton_matmul import _e4m3
+from gemma_node.kernels.triton_matmul import early
 from gemma_node.kernels.triton_matmul import has_assembly
 from gemma_node.kernels.triton_matmul import INTERPRETED
 from gemma_node.kernels.triton_rows import PAGE
 from gemma_node.kernels.tuning import ATTENTION_BLOCKS
 
 _TILE = 16
-_CHUNK = 128
-_JOIN = 16
+_JOIN = 32
 
 
 @triton.jit
@@ -51,10 +52,11 @@ def _attend(
     q, pool, table, positions, lanes, parts, stats,
     table_stride, page_stride, slot_offset, value_offset, num_parts,
     D: tl.constexpr, GROUP: tl.constexpr, HQ: tl.constexpr, NQ: tl.constexpr,
-    BLOCK: tl.constexpr, WINDOW: tl.constexpr, CHUNK: tl.constexpr, PAGE: tl.constexpr,
-    FP8: tl.constexpr, WIDE: tl.constexpr, ASM: tl.constexpr,
+    BLOCK: tl.constexpr, WINDOW: tl.constexpr, PAGE: tl.constexpr,
+    FP8: tl.constexpr, WIDE: tl.constexpr, ASM: tl.constexpr, EARLY: tl.constexpr,
 ):  # fmt: skip
     """Do one block of keys for the queries of one row that read one head."""
+    _begin(EARLY)
     row = tl.program_id(0)
     kv = tl.program_id(1)
     part = tl.program_id(2)
@@ -63,43 +65,40 @@ def _attend(
     if WINDOW > 0:
         base += tl.maximum(last - WINDOW + 1, 0) // BLOCK * BLOCK
     if base <= last:
-        position = base + tl.arange(0, BLOCK)
+        inside = tl.arange(0, BLOCK)
+        position = base + inside
         seen = position <= last
         if WINDOW > 0:
             seen &= position > last - WINDOW
         lane = tl.load(lanes + row)
-        page = tl.load(table + lane * table_stride + position // PAGE, mask=seen, other=0)
-        at = page.to(tl.int64) * page_stride + slot_offset + (kv * PAGE + position % PAGE) * D
+        # A block lies in one page.
+        page = tl.load(table + lane * table_stride + base // PAGE).to(tl.int64)
+        d = tl.arange(0, D)
+        at = page * page_stride + slot_offset + (kv * PAGE + base % PAGE + inside) * D
         n = tl.arange(0, NQ)
         heads = (row.to(tl.int64) * HQ + kv * GROUP + n) * D
-        scores = tl.zeros((BLOCK, NQ), dtype=tl.float32)
-        for chunk in tl.static_range(0, D, CHUNK):
-            d = chunk + tl.arange(0, CHUNK)
-            keys = _cached(pool, at[:, None] + d[None, :], seen[:, None], FP8, ASM)
-            asked = tl.load(q + heads[None, :] + d[:, None], mask=n[None, :] < GROUP, other=0.0)
-            scores = _dot(keys, asked, scores, WIDE)
+        asked = tl.load(q + heads[None, :] + d[:, None], mask=n[None, :] < GROUP, other=0.0)
+        keys = _cached(pool, at[:, None] + d[None, :], seen[:, None], FP8, ASM)
+        values = _cached(pool, at[:, None] + value_offset + d[None, :], seen[:, None], FP8, ASM)
+        scores = _dot(keys, asked, tl.zeros((BLOCK, NQ), dtype=tl.float32), WIDE)
         scores = tl.where(seen[:, None], scores, float('-inf'))
         top = tl.max(scores, 0)
         weights = tl.exp(scores - top[None, :])
         out = (row.to(tl.int64) * num_parts + part) * HQ + kv * GROUP + n
         tl.store(stats + 2 * out, top, mask=n < GROUP)
         tl.store(stats + 2 * out + 1, tl.sum(weights, 0), mask=n < GROUP)
-        for chunk in tl.static_range(0, D, CHUNK):
-            d = chunk + tl.arange(0, CHUNK)
-            values = _cached(pool, at[:, None] + value_offset + d[None, :], seen[:, None], FP8,
-                             ASM)
-            zero = tl.zeros((CHUNK, NQ), dtype=tl.float32)
-            joined = _dot(tl.trans(values), weights, zero, WIDE)
-            tl.store(parts + out[None, :] * D + d[:, None], joined, mask=n[None, :] < GROUP)
+        joined = _dot(tl.trans(values), weights, tl.zeros((D, NQ), dtype=tl.float32), WIDE)
+        tl.store(parts + out[None, :] * D + d[:, None], joined, mask=n[None, :] < GROUP)
 
 
 @triton.jit
 def _combine(
     parts, stats, positions, out, num_parts,
     D: tl.constexpr, HQ: tl.constexpr, BLOCK: tl.constexpr, WINDOW: tl.constexpr,
-    JOIN: tl.constexpr,
+    JOIN: tl.constexpr, EARLY: tl.constexpr,
 ):  # fmt: skip
     """Join the parts of one head of one row."""
+    _begin(EARLY)
     row = tl.program_id(0)
     head = tl.program_id(1)
     last = tl.load(positions + row)
@@ -137,9 +136,10 @@ def _attend_prompt(
     table_stride, page_stride, slot_offset, value_offset,
     D: tl.constexpr, GROUP: tl.constexpr, HQ: tl.constexpr, TILE: tl.constexpr,
     BLOCK: tl.constexpr, WINDOW: tl.constexpr, PAGE: tl.constexpr, FP8: tl.constexpr,
-    WIDE: tl.constexpr, ASM: tl.constexpr,
+    WIDE: tl.constexpr, ASM: tl.constexpr, EARLY: tl.constexpr,
 ):  # fmt: skip
     """Do a tile of consecutive rows, all queries that read one head."""
+    _begin(EARLY)
     tile = tl.program_id(0)
     kv = tl.program_id(1)
     lane = tl.load(lanes)
@@ -159,10 +159,10 @@ def _attend_prompt(
         low = tl.maximum(start + tile * TILE - WINDOW + 1, 0) // BLOCK * BLOCK
     high = tl.minimum(start + tile * TILE + TILE, end)
     for base in range(low, high, BLOCK):
-        position = base + tl.arange(0, BLOCK)
-        page = tl.load(table + lane * table_stride + position // PAGE, mask=position < end,
-                       other=0)
-        to = page.to(tl.int64) * page_stride + slot_offset + (kv * PAGE + position % PAGE) * D
+        inside = tl.arange(0, BLOCK)
+        position = base + inside
+        page = tl.load(table + lane * table_stride + base // PAGE).to(tl.int64)
+        to = page * page_stride + slot_offset + (kv * PAGE + base % PAGE + inside) * D
         there = (position < end)[:, None] & (d[None, :] >= 0)
         keys = _cached(pool, to[:, None] + d[None, :], there, FP8, ASM)
         zero = tl.zeros((TILE * GROUP, BLOCK), dtype=tl.float32)
@@ -212,12 +212,13 @@ def attend(
         q, pool, table, positions, lanes, parts, stats,
         table.stride(0), pool.stride(0), slot * pool.stride(1), pool.stride(2), parts.shape[1],
         D=size, GROUP=group, HQ=num_heads, NQ=max(8, triton.next_power_of_2(group)),
-        BLOCK=block, WINDOW=window, CHUNK=min(size, _CHUNK), PAGE=PAGE,
-        FP8=pool.dtype == torch.uint8, WIDE=INTERPRETED, ASM=has_assembly(q), num_warps=4,
+        BLOCK=block, WINDOW=window, PAGE=PAGE,
+        FP8=pool.dtype == torch.uint8, WIDE=INTERPRETED, ASM=has_assembly(q),
+        num_warps=8 if size * block > 16384 else 4, **early(q),
     )  # fmt: skip
     _combine[(rows, num_heads)](
         parts, stats, positions, out, parts.shape[1],
-        D=size, HQ=num_heads, BLOCK=block, WINDOW=window, JOIN=_JOIN, num_warps=4,
+        D=size, HQ=num_heads, BLOCK=block, WINDOW=window, JOIN=_JOIN, num_warps=4, **early(q),
     )  # fmt: skip
 
 
@@ -241,10 +242,11 @@ def attend_prompt(
     rows, num_heads, size = q.shape
     num_kv_heads = pool.shape[3]
     group = num_heads // num_kv_heads
-    _attend_prompt[(rows // _TILE, num_kv_heads)](
+    tile = _TILE if rows % 32 or size > 256 else 32
+    _attend_prompt[(rows // tile, num_kv_heads)](
         q, pool, table, positions, lanes, count, out,
         table.stride(0), pool.stride(0), slot * pool.stride(1), pool.stride(2),
-        D=size, GROUP=group, HQ=num_heads, TILE=_TILE, BLOCK=32 if size > 256 else 64,
+        D=size, GROUP=group, HQ=num_heads, TILE=tile, BLOCK=32 if size > 256 else 64,
         WINDOW=window, PAGE=PAGE, FP8=pool.dtype == torch.uint8, WIDE=INTERPRETED,
-        ASM=has_assembly(q), num_warps=8, num_stages=2,
+        ASM=has_assembly(q), num_warps=8, num_stages=2, **early(q),
     )  # fmt: skip

@@ -22,6 +22,8 @@ stands beside it; K is cut at fixed places and whoever reads the parts adds them
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import torch
 import triton
 import triton.language as tl
@@ -34,10 +36,15 @@ from gemma_node.kernels.planes import NVFP4
 from gemma_node.kernels.planes import Planes
 from gemma_node.kernels.tuning import Tiling
 from gemma_node.kernels.tuning import tiling_of
+from gemma_node.kernels.tuning import UNPACKED_FROM
 
 _KIND = {AFFINE4: 0, AFFINE8: 1, NVFP4: 2, FP8: 3, BF16: 4}
 # Whether kernels run on the interpreter, which is wrong in bfloat16 and knows no assembly.
 INTERPRETED = bool(triton.knobs.runtime.interpret)
+
+# Kernels of Hopper and later begin while the one before ends; no bit depends on it.
+OVERLAP = True
+_PREFETCHED = 8
 
 # Two codes at a time, one in each half of a register.
 _CODES4_ASM = tl.constexpr(tuple(
@@ -59,6 +66,22 @@ _E4M3_ASM = tl.constexpr(
     ' mov.b32 f, 0x7b807b80; mov.b32 z, 0x80008000;'
     ' fma.rn.bf16x2 $0, a, f, z; fma.rn.bf16x2 $1, b, f, z;}'
 )
+
+
+@triton.jit
+def _begin(EARLY: tl.constexpr):
+    """Let the next kernel start, then wait for what the kernel before has written."""
+    if EARLY:
+        tl.extra.cuda.gdc_launch_dependents()
+        tl.extra.cuda.gdc_wait()
+
+
+@triton.jit
+def _prefetch(at):
+    """Ask for the lines at some addresses, into the cache of the whole device."""
+    tl.inline_asm_elementwise(
+        '{prefetch.global.L2 [$1]; mov.u32 $0, 0;}', '=r,l', [at.to(tl.int64)],
+        dtype=tl.int32, is_pure=False, pack=1)
 
 
 @triton.jit
@@ -125,12 +148,38 @@ def _activations(x, tokens, k, K, x_stride, EVEN: tl.constexpr):
 
 
 @triton.jit
+def _four(numbers, group, stride, rows):
+    """Return what four groups have for some rows, in float32."""
+    at = numbers + group * stride + rows
+    return (
+        tl.load(at).to(tl.float32),
+        tl.load(at + stride).to(tl.float32),
+        tl.load(at + 2 * stride).to(tl.float32),
+        tl.load(at + 3 * stride).to(tl.float32),
+    )
+
+
+@triton.jit
+def _group(acc, words, taken, ones, scale, bias, J: tl.constexpr, KIND: tl.constexpr,
+           WIDE: tl.constexpr, ASM: tl.constexpr):
+    """Add one group of columns: codes summed first, then scaled."""
+    zero = tl.zeros(acc.shape, dtype=tl.float32)
+    if KIND == 0:
+        acc += _dot(_codes4(words, J, ASM), taken, zero, WIDE) * scale[:, None]
+        acc += _dot(ones, taken, zero, WIDE) * (bias - 128.0 * scale)[:, None]
+    else:
+        acc += _dot(_e2m1(words, J, ASM), taken, zero, WIDE) * scale[:, None]
+    return acc
+
+
+@triton.jit
 def _product(
     x, data, scales, biases, factors, out, plane,
     K, x_stride, out_rows, out_stride, data_stride, scale_stride, half, plane_stride,
     KIND: tl.constexpr, GROUP: tl.constexpr, BR: tl.constexpr, N: tl.constexpr,
     STEPS: tl.constexpr, GATED: tl.constexpr, PLANED: tl.constexpr, EVEN: tl.constexpr,
-    WIDE: tl.constexpr, ASM: tl.constexpr, STAGES: tl.constexpr,
+    WIDE: tl.constexpr, ASM: tl.constexpr, STAGES: tl.constexpr, EARLY: tl.constexpr,
+    LINES: tl.constexpr,
 ):  # fmt: skip
     """Do one tile of rows and one part of K, for N tokens."""
     tile = tl.program_id(0)
@@ -143,41 +192,68 @@ def _product(
         rows = tile * BR + inside
     tokens = tl.arange(0, N)
     lanes = tl.arange(0, GROUP)
-    rows64 = rows.to(tl.int64)
+    first = data + rows.to(tl.int64)[:, None] * data_stride + lanes[None, :]
+    if EARLY:
+        # Weights depend on nothing: they are on their way while the kernel before still runs.
+        tl.extra.cuda.gdc_launch_dependents()
+        if LINES > 0:
+            line = tl.minimum(tl.arange(0, LINES), STEPS - 1)
+            _prefetch(data + rows.to(tl.int64)[:, None] * data_stride
+                      + (part * STEPS + line)[None, :] * GROUP)
     acc = tl.zeros((BR, N), dtype=tl.float32)
+    ones = tl.full((BR, GROUP), 1.0, tl.float32)
     if KIND == 0 or KIND == 2:
-        first = data + rows64[:, None] * data_stride + lanes[None, :]
-        ones = tl.full((BR, GROUP), 1.0, tl.float32)
+        # Scales of the next block are asked for while this one is worked on.
+        s0, s1, s2, s3 = _four(scales, part * STEPS * 4, scale_stride, rows)
+        b0, b1, b2, b3 = s0, s1, s2, s3
+        if KIND == 0:
+            b0, b1, b2, b3 = _four(biases, part * STEPS * 4, scale_stride, rows)
+        if EARLY:
+            tl.extra.cuda.gdc_wait()
         for step in tl.range(0, STEPS, num_stages=STAGES):
             block = part * STEPS + step
             words = tl.load(first + block * GROUP)
-            for j in tl.static_range(4):
-                group = block * 4 + j
-                taken = _activations(x, tokens, group * GROUP + lanes, K, x_stride, EVEN)
-                scale = tl.load(scales + group * scale_stride + rows).to(tl.float32)
-                zero = tl.zeros((BR, N), dtype=tl.float32)
-                if KIND == 0:
-                    bias = tl.load(biases + group * scale_stride + rows).to(tl.float32)
-                    bias -= 128.0 * scale
-                    acc += _dot(_codes4(words, j, ASM), taken, zero, WIDE) * scale[:, None]
-                    acc += _dot(ones, taken, zero, WIDE) * bias[:, None]
-                else:
-                    acc += _dot(_e2m1(words, j, ASM), taken, zero, WIDE) * scale[:, None]
+            after = (part * STEPS + tl.minimum(step + 1, STEPS - 1)) * 4
+            n0, n1, n2, n3 = _four(scales, after, scale_stride, rows)
+            m0, m1, m2, m3 = n0, n1, n2, n3
+            if KIND == 0:
+                m0, m1, m2, m3 = _four(biases, after, scale_stride, rows)
+            at = block * 4 * GROUP + lanes
+            taken = _activations(x, tokens, at, K, x_stride, EVEN)
+            acc = _group(acc, words, taken, ones, s0, b0, 0, KIND, WIDE, ASM)
+            taken = _activations(x, tokens, at + GROUP, K, x_stride, EVEN)
+            acc = _group(acc, words, taken, ones, s1, b1, 1, KIND, WIDE, ASM)
+            taken = _activations(x, tokens, at + 2 * GROUP, K, x_stride, EVEN)
+            acc = _group(acc, words, taken, ones, s2, b2, 2, KIND, WIDE, ASM)
+            taken = _activations(x, tokens, at + 3 * GROUP, K, x_stride, EVEN)
+            acc = _group(acc, words, taken, ones, s3, b3, 3, KIND, WIDE, ASM)
+            s0, s1, s2, s3 = n0, n1, n2, n3
+            b0, b1, b2, b3 = m0, m1, m2, m3
+    elif KIND == 1:
+        scale = tl.load(scales + part * STEPS * scale_stride + rows).to(tl.float32)
+        bias = tl.load(biases + part * STEPS * scale_stride + rows).to(tl.float32)
+        if EARLY:
+            tl.extra.cuda.gdc_wait()
+        for step in tl.range(0, STEPS, num_stages=STAGES):
+            group = part * STEPS + step
+            raw = tl.load(first + group * GROUP)
+            after = (part * STEPS + tl.minimum(step + 1, STEPS - 1)) * scale_stride + rows
+            next_scale = tl.load(scales + after).to(tl.float32)
+            next_bias = tl.load(biases + after).to(tl.float32)
+            taken = _activations(x, tokens, group * GROUP + lanes, K, x_stride, EVEN)
+            zero = tl.zeros((BR, N), dtype=tl.float32)
+            acc += _dot(raw.to(tl.float32), taken, zero, WIDE) * scale[:, None]
+            acc += _dot(ones, taken, zero, WIDE) * (bias + 128.0 * scale)[:, None]
+            scale = next_scale
+            bias = next_bias
     else:
-        first = data + rows64[:, None] * data_stride + lanes[None, :]
-        ones = tl.full((BR, GROUP), 1.0, tl.float32)
+        if EARLY:
+            tl.extra.cuda.gdc_wait()
         for step in tl.range(0, STEPS, num_stages=STAGES):
             group = part * STEPS + step
             raw = tl.load(first + group * GROUP)
             taken = _activations(x, tokens, group * GROUP + lanes, K, x_stride, EVEN)
-            if KIND == 1:
-                zero = tl.zeros((BR, N), dtype=tl.float32)
-                scale = tl.load(scales + group * scale_stride + rows).to(tl.float32)
-                bias = tl.load(biases + group * scale_stride + rows).to(tl.float32)
-                bias += 128.0 * scale
-                acc += _dot(raw.to(tl.float32), taken, zero, WIDE) * scale[:, None]
-                acc += _dot(ones, taken, zero, WIDE) * bias[:, None]
-            elif KIND == 3:
+            if KIND == 3:
                 acc = _dot(_e4m3(raw, ASM), taken, acc, WIDE)
             else:
                 acc = _dot(raw, taken, acc, WIDE)
@@ -224,9 +300,10 @@ def _prompt_product(
     K, x_stride, out_rows, out_stride, data_stride, scale_stride,
     KIND: tl.constexpr, GROUP: tl.constexpr, BR: tl.constexpr, BM: tl.constexpr,
     STEPS: tl.constexpr, EVEN: tl.constexpr, WIDE: tl.constexpr, ASM: tl.constexpr,
-    STAGES: tl.constexpr, SLICES: tl.constexpr,
+    STAGES: tl.constexpr, SLICES: tl.constexpr, FACTORED: tl.constexpr, EARLY: tl.constexpr,
 ):  # fmt: skip
     """Multiply a tile of rows with a tile of tokens; the K loop is the same for all tiles."""
+    _begin(EARLY)
     # Tiles of tokens run fastest, so that a tile of weights is read while it is in the cache.
     tokens = tl.program_id(0) * BM + tl.arange(0, BM)
     rows = tl.program_id(1) * BR + tl.arange(0, BR)
@@ -249,10 +326,36 @@ def _prompt_product(
             else:
                 tile = _rounded_tile(raw, acc, acc, KIND, j, ASM)
             acc = _dot(tile, taken, acc, WIDE)
-    if KIND == 2 or KIND == 3:
+    if FACTORED:
         acc *= tl.load(factors + rows)[:, None]
     at = out + tokens.to(tl.int64)[None, :] * out_stride + rows[:, None]
     tl.store(at, acc.to(out.dtype.element_ty), mask=rows[:, None] < out_rows)
+
+
+@triton.jit
+def _unpack(
+    data, scales, biases, out, out_stride, data_stride, scale_stride,
+    KIND: tl.constexpr, GROUP: tl.constexpr, BR: tl.constexpr, SLICES: tl.constexpr,
+    ASM: tl.constexpr, EARLY: tl.constexpr,
+):  # fmt: skip
+    """Write a tile of weights as prompts take them."""
+    rows = tl.program_id(0) * BR + tl.arange(0, BR)
+    lanes = tl.arange(0, GROUP)
+    step = tl.program_id(1)
+    raw = tl.load(data + rows.to(tl.int64)[:, None] * data_stride + step * GROUP + lanes[None, :])
+    _begin(EARLY)
+    for j in tl.static_range(SLICES):
+        group = step * SLICES + j
+        if KIND == 3:
+            tile = _e4m3(raw, ASM)
+        else:
+            scale = tl.load(scales + group * scale_stride + rows).to(tl.float32)
+            bias = scale
+            if KIND == 0 or KIND == 1:
+                bias = tl.load(biases + group * scale_stride + rows).to(tl.float32)
+            tile = _rounded_tile(raw, scale, bias, KIND, j, ASM)
+        at = out + rows.to(tl.int64)[:, None] * out_stride + group * GROUP + lanes[None, :]
+        tl.store(at, tile.to(out.dtype.element_ty))
 
 
 def product(
@@ -306,21 +409,68 @@ def product(
         EVEN=weight.columns == weight.padded_columns,
         WIDE=INTERPRETED,
         ASM=has_assembly(x),
-        STAGES=tiling.stages,
+        STAGES=min(tiling.stages, max(2, steps // grid[1])),
+        LINES=_lines(steps // grid[1]),
         num_warps=tiling.warps,
+        **early(x),
     )
 
 
 def prompt_product(
-    x: torch.Tensor, weight: Planes, out: torch.Tensor, *, tiling: Tiling | None = None
+    x: torch.Tensor,
+    weight: Planes,
+    out: torch.Tensor,
+    *,
+    tiling: Tiling | None = None,
+    room: torch.Tensor | None = None,
 ) -> None:
     """
     Multiply whole tiles of 64 prompt rows with a matrix.
 
     :param x: bfloat16 [a multiple of 64, columns]
     :param out: [the same, rows], of any dtype
+    :param room: bfloat16 [numbers] in which many rows may have weights unpacked, not in each tile
     """
-    tiling = tiling or tiling_of(weight, gated=False, prompt=True)
+    if room is None or weight.kind == BF16 or x.shape[0] < UNPACKED_FROM:
+        _prompt_product_of(x, weight, out, tiling)
+        return
+    height = min(room.numel() // weight.padded_columns // 256 * 256, weight.padded_rows)
+    for start in range(0, weight.padded_rows, height):
+        part = weight.part(start, min(start + height, weight.padded_rows))
+        rows = part.padded_rows
+        plain = room[: rows * weight.padded_columns].view(rows, weight.padded_columns)
+        unpack(part, plain)
+        taken = Planes(kind=BF16, rows=part.rows, columns=weight.columns, group=0, data=plain,
+                       factors=part.factors)  # fmt: skip
+        _prompt_product_of(x, taken, out[:, start:], tiling)
+
+
+def unpack(weight: Planes, out: torch.Tensor) -> None:
+    """Write a packed matrix as bfloat16 [padded rows, padded columns], without its factors."""
+    four_bits = weight.kind in (AFFINE4, NVFP4)
+    empty = weight.data
+    _unpack[(weight.padded_rows // 64, weight.padded_columns // weight.block)](
+        weight.data,
+        empty if weight.scales is None else weight.scales,
+        empty if weight.biases is None else weight.biases,
+        out,
+        out.stride(0),
+        weight.data.stride(0),
+        0 if weight.scales is None else weight.scales.stride(0),
+        KIND=_KIND[weight.kind],
+        GROUP=weight.group or 64,
+        BR=64,
+        SLICES=4 if four_bits else 1,
+        ASM=has_assembly(out),
+        num_warps=4,
+        **early(out),
+    )
+
+
+def _prompt_product_of(
+    x: torch.Tensor, weight: Planes, out: torch.Tensor, tiling: Tiling | None
+) -> None:
+    tiling = tiling or tiling_of(weight, prompt=True, prompt_rows=x.shape[0])
     four_bits = weight.kind in (AFFINE4, NVFP4)
     grid = (x.shape[0] // tiling.tokens, weight.padded_rows // tiling.rows)
     empty = weight.data
@@ -347,10 +497,29 @@ def prompt_product(
         ASM=has_assembly(x),
         STAGES=tiling.stages,
         SLICES=4 if four_bits else 1,
+        FACTORED=weight.factors is not None,
         num_warps=tiling.warps,
+        **early(x),
     )
 
 
 def has_assembly(x: torch.Tensor) -> bool:
     """Return whether kernels may use NVIDIA's assembly."""
     return x.device.type == 'cuda' and torch.version.cuda is not None and not INTERPRETED
+
+
+def early(x: torch.Tensor) -> dict[str, bool]:
+    """Return options of a launch: whether it may begin before the kernel before it has ended."""
+    if not (OVERLAP and has_assembly(x)) or _capability(x.device.index or 0) < (9, 0):
+        return {'EARLY': False}
+    return {'EARLY': True, 'launch_pdl': True}
+
+
+@lru_cache
+def _capability(index: int) -> tuple[int, int]:
+    return torch.cuda.get_device_capability(index)
+
+
+def _lines(steps: int) -> int:
+    """Return of how many steps weights are asked for before the wait: a power of two."""
+    return min(_PREFETCHED, 1 << (steps.bit_length() - 1))

@@ -24,6 +24,9 @@ import torch
 import triton
 import triton.language as tl
 
+from gemma_node.kernels.triton_matmul import _begin
+from gemma_node.kernels.triton_matmul import early
+
 BLOCK = 2048
 
 
@@ -37,9 +40,10 @@ def _capped(x, cap, CAPPED: tl.constexpr):
 @triton.jit
 def _look(
     logits, mask, blocks, cap, vocab, logits_stride, mask_stride, num_blocks,
-    CAPPED: tl.constexpr, BLOCK: tl.constexpr,
+    CAPPED: tl.constexpr, BLOCK: tl.constexpr, EARLY: tl.constexpr,
 ):  # fmt: skip
     """Cap one block in place; note its best allowed id and both sums of exponents."""
+    _begin(EARLY)
     block = tl.program_id(0)
     row = tl.program_id(1).to(tl.int64)
     ids = block * BLOCK + tl.arange(0, BLOCK)
@@ -65,8 +69,9 @@ def _look(
 
 
 @triton.jit
-def _choose(blocks, looks, best_ids, num_blocks, SIZE: tl.constexpr):
+def _choose(blocks, looks, best_ids, num_blocks, SIZE: tl.constexpr, EARLY: tl.constexpr):
     """Join the blocks of one row."""
+    _begin(EARLY)
     row = tl.program_id(0).to(tl.int64)
     index = tl.arange(0, SIZE)
     there = index < num_blocks
@@ -110,7 +115,9 @@ def choose(
     _look[(num_blocks, rows)](
         logits, mask, blocks, 0.0 if cap is None else cap, vocab, logits.stride(0),
         mask.stride(0), num_blocks, CAPPED=cap is not None, BLOCK=BLOCK, num_warps=4,
+        **early(logits),
     )  # fmt: skip
     _choose[(rows,)](
-        blocks, looks, best_ids, num_blocks, SIZE=triton.next_power_of_2(num_blocks), num_warps=4
-    )
+        blocks, looks, best_ids, num_blocks, SIZE=triton.next_power_of_2(num_blocks), num_warps=4,
+        **early(logits),
+    )  # fmt: skip

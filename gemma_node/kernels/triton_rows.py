@@ -27,6 +27,8 @@ from gemma_node.kernels.planes import AFFINE4
 from gemma_node.kernels.planes import AFFINE8
 from gemma_node.kernels.planes import BF16
 from gemma_node.kernels.planes import Planes
+from gemma_node.kernels.triton_matmul import _begin
+from gemma_node.kernels.triton_matmul import early
 
 PAGE = 64
 _TABLES = {AFFINE4: 0, AFFINE8: 1, BF16: 4}
@@ -64,11 +66,12 @@ def _rms(x, size, eps):
 def _embed(
     ids, data, scales, biases, h, narrow, weight, x,
     factor, size, eps, data_stride, scale_stride,
-    KIND: tl.constexpr, GROUP: tl.constexpr, BLOCK: tl.constexpr,
+    KIND: tl.constexpr, GROUP: tl.constexpr, BLOCK: tl.constexpr, EARLY: tl.constexpr,
 ):  # fmt: skip
     row = tl.program_id(0)
     columns = tl.arange(0, BLOCK)
     seen = columns < size
+    _begin(EARLY)
     token = tl.load(ids + row)
     values = factor * _table_row(data, scales, biases, token, columns, seen, data_stride,
                                  scale_stride, KIND, GROUP)
@@ -86,10 +89,12 @@ def _per_layer(
     factor, context_factor, mix, eps, first, context_rows, part_stride, data_stride,
     scale_stride, layers,
     KIND: tl.constexpr, GROUP: tl.constexpr, SIZE: tl.constexpr, PARTS: tl.constexpr,
+    EARLY: tl.constexpr,
 ):  # fmt: skip
     row = tl.program_id(0)
     layer = tl.program_id(1)
     inside = tl.arange(0, SIZE)
+    _begin(EARLY)
     columns = (first + layer) * SIZE + inside
     token = tl.load(ids + row)
     told = factor * _table_row(data, scales, biases, token, columns, columns >= 0, data_stride,
@@ -106,27 +111,36 @@ def _per_layer(
 def _residual(
     parts, weight, h, scalar, next_weight, x, size, eps, part_stride, part_row,
     PARTS: tl.constexpr, NORM: tl.constexpr, SCALED: tl.constexpr, BLOCK: tl.constexpr,
+    EARLY: tl.constexpr,
 ):  # fmt: skip
     row = tl.program_id(0).to(tl.int64)
     columns = tl.arange(0, BLOCK)
     seen = columns < size
+    gains = tl.load(weight + columns, mask=seen, other=0.0)
+    if NORM:
+        next_gains = tl.load(next_weight + columns, mask=seen, other=0.0)
+    if SCALED:
+        factor = tl.load(scalar)
+    _begin(EARLY)
     source = parts + row * part_row + columns
     total = tl.load(source, mask=seen, other=0.0).to(tl.float32)
     for part in tl.static_range(1, PARTS):
         total += tl.load(source + part * part_stride, mask=seen, other=0.0)
     at = row * size + columns
     stream = tl.load(h + at, mask=seen, other=0.0)
-    stream += _rms(total, size, eps) * tl.load(weight + columns, mask=seen, other=0.0)
+    stream += _rms(total, size, eps) * gains
     if SCALED:
-        stream *= tl.load(scalar)
+        stream *= factor
     tl.store(h + at, stream, mask=seen)
     if NORM:
-        stream = _rms(stream, size, eps) * tl.load(next_weight + columns, mask=seen, other=0.0)
+        stream = _rms(stream, size, eps) * next_gains
     tl.store(x + at, stream.to(x.dtype.element_ty), mask=seen)
 
 
 @triton.jit
-def _gate(first, second, x, size, first_stride, second_stride, BLOCK: tl.constexpr):
+def _gate(first, second, x, size, first_stride, second_stride, BLOCK: tl.constexpr,
+          EARLY: tl.constexpr):
+    _begin(EARLY)
     row = tl.program_id(0).to(tl.int64)
     columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     seen = columns < size
@@ -156,13 +170,14 @@ def _heads(
     qkv, norms, cos, sin, positions, lanes, count, table, q, pool,
     eps, part_stride, qkv_row, table_stride, page_stride, slot_offset, value_offset,
     D: tl.constexpr, ROTATED: tl.constexpr, HQ: tl.constexpr, HKV: tl.constexpr,
-    PARTS: tl.constexpr, PAGE: tl.constexpr, FP8: tl.constexpr,
+    PARTS: tl.constexpr, PAGE: tl.constexpr, FP8: tl.constexpr, EARLY: tl.constexpr,
 ):  # fmt: skip
     """Norm one head of one row; rotate it unless it is a value; put it where it is read."""
     row = tl.program_id(0)
     head = tl.program_id(1)
     d = tl.arange(0, D)
     other = (d + D // 2) % D
+    _begin(EARLY)
     source = qkv + row.to(tl.int64) * qkv_row + head * D
     own = tl.load(source + d).to(tl.float32)
     partner = tl.load(source + other).to(tl.float32)
@@ -221,7 +236,7 @@ def embed(
         ids, table.data, *_scales(table), h, narrow, weight, x,
         factor, size, eps, table.data.stride(0), _scale_stride(table),
         KIND=_TABLES[table.kind], GROUP=table.group or 64, BLOCK=triton.next_power_of_2(size),
-        num_warps=8,
+        num_warps=8, **early(h),
     )  # fmt: skip
 
 
@@ -249,7 +264,7 @@ def per_layer(
         factor, context_factor, 2.0**-0.5, eps, first_layer, context.stride(-2),
         context.stride(0), table.data.stride(0), _scale_stride(table), layers,
         KIND=_TABLES[table.kind], GROUP=table.group or 64, SIZE=size, PARTS=context.shape[0],
-        num_warps=2,
+        num_warps=2, **early(out),
     )  # fmt: skip
 
 
@@ -276,7 +291,7 @@ def residual(
         weight if next_weight is None else next_weight, x, size, eps,
         parts.stride(0), parts.stride(1),
         PARTS=parts.shape[0], NORM=next_weight is not None, SCALED=scalar is not None,
-        BLOCK=triton.next_power_of_2(size), num_warps=8,
+        BLOCK=triton.next_power_of_2(size), num_warps=8, **early(h),
     )  # fmt: skip
 
 
@@ -284,8 +299,9 @@ def gate(first: torch.Tensor, second: torch.Tensor, x: torch.Tensor) -> None:
     """Write gelu(first) * second, each [rows, size], into `x`."""
     rows, size = x.shape
     _gate[(rows, triton.cdiv(size, 1024))](
-        first, second, x, size, first.stride(0), second.stride(0), BLOCK=1024, num_warps=4
-    )
+        first, second, x, size, first.stride(0), second.stride(0), BLOCK=1024, num_warps=4,
+        **early(x),
+    )  # fmt: skip
 
 
 def heads(
@@ -323,7 +339,7 @@ def heads(
         eps, qkv.stride(0), qkv.stride(1), table.stride(0), pool.stride(0),
         slot * pool.stride(1), pool.stride(2),
         D=size, ROTATED=cos.shape[1], HQ=num_heads, HKV=num_kv_heads, PARTS=qkv.shape[0],
-        PAGE=PAGE, FP8=pool.dtype == torch.uint8, num_warps=2,
+        PAGE=PAGE, FP8=pool.dtype == torch.uint8, num_warps=2, **early(q),
     )  # fmt: skip
 
 

@@ -22,6 +22,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gemma_node.kernels.planes import AFFINE4
+from gemma_node.kernels.planes import BF16
+from gemma_node.kernels.planes import NVFP4
 from gemma_node.kernels.planes import Planes
 
 # Not measured yet: starting points by arithmetic. benchmarks/gpu_kernels.py measures them.
@@ -39,24 +42,32 @@ class Tiling:
     tokens: int = 64
 
 
-# (rows, columns) of a matrix -> rows in a tile, parts. Chosen so that about 500 small programs
+# (rows, columns) of a matrix -> rows in a tile, parts, warps, stages. About 500 small programs
 # run: 132 SMs take several each, and every part of K is whole blocks of 256 columns.
-_DECODE: dict[tuple[int, int], tuple[int, int]] = {
-    (3072, 2560): (32, 5),
-    (2048, 2560): (32, 10),
-    (6144, 2560): (32, 2),
-    (4096, 2560): (32, 5),
-    (2560, 2048): (32, 8),
-    (2560, 4096): (32, 8),
-    (2560, 10240): (32, 8),
-    (256, 2560): (16, 10),
-    (2560, 256): (16, 1),
-    (10752, 2560): (32, 2),
+DECODE: dict[tuple[int, int], tuple[int, int, int, int]] = {
+    (3072, 2560): (32, 5, 2, 4),
+    (2048, 2560): (32, 5, 2, 4),
+    (6144, 2560): (32, 2, 2, 4),
+    (4096, 2560): (32, 5, 2, 4),
+    (2560, 2048): (32, 4, 2, 4),
+    (2560, 4096): (32, 8, 2, 4),
+    (2560, 10240): (32, 8, 2, 4),
+    (20480, 2560): (32, 1, 2, 4),
+    (256, 2560): (16, 1, 1, 4),
+    (2560, 256): (16, 1, 1, 4),
+    (10752, 2560): (32, 2, 2, 4),
+    (262144, 2560): (32, 1, 2, 4),
 }
-_MAX_PARTS = 10
+# The same for one form of a matrix, where it needs another.
+BY_KIND: dict[tuple[str, int, int], tuple[int, int, int, int]] = {}
+_OTHER = (32, 1, 2, 4)
+MAX_PARTS = 10
+# Prompts of so many rows unpack a matrix once, not once for each tile of tokens; so many numbers.
+UNPACKED_FROM = 512
+UNPACKED_NUMBERS = 10240 * 2560
 
 # Positions that one program of a decode row reads, of sliding and of full layers.
-ATTENTION_BLOCKS = {True: 64, False: 128}
+ATTENTION_BLOCKS = {True: 32, False: 64}
 
 
 def attention_parts(num_positions: int, window: int) -> int:
@@ -66,17 +77,27 @@ def attention_parts(num_positions: int, window: int) -> int:
 
 
 def tiling_of(
-    weight: Planes, *, gated: bool = False, whole: bool = False, prompt: bool = False
-) -> Tiling:
+    weight: Planes, *, gated: bool = False, whole: bool = False, prompt: bool = False,
+    prompt_rows: int = 64,
+) -> Tiling:  # fmt: skip
     """Return how a matrix is tiled; a function of its shape and kind alone."""
     if prompt:
-        rows = 128 if weight.padded_rows % 128 == 0 else 64
-        return Tiling(rows=rows, parts=1, warps=4 if rows == 64 else 8, stages=3, tokens=64)
-    if gated:
-        return Tiling(rows=32, parts=1, warps=2, stages=4)
-    rows, parts = _DECODE.get((weight.rows, weight.columns), (32, 1))
-    if whole:
+        return _prompt_tiling(weight, prompt_rows)
+    key = (weight.rows, weight.columns)
+    rows, parts, warps, stages = BY_KIND.get((weight.kind, *key), DECODE.get(key, _OTHER))
+    if gated or whole:
         parts = 1
     steps = weight.padded_columns // weight.block
-    parts = next(each for each in range(min(parts, _MAX_PARTS), 0, -1) if steps % each == 0)
-    return Tiling(rows=rows, parts=parts, warps=rows // 16, stages=4)
+    parts = next(each for each in range(min(parts, MAX_PARTS), 0, -1) if steps % each == 0)
+    return Tiling(rows=rows, parts=parts, warps=warps, stages=stages)
+
+
+def _prompt_tiling(weight: Planes, prompt_rows: int) -> Tiling:
+    """Return a tile; its sides change no bits, as each sum goes over K in the same steps."""
+    rows = 128 if weight.padded_rows % 128 == 0 else 64
+    if weight.kind == BF16 and prompt_rows % 256 == 0 and rows == 128:
+        return Tiling(rows=128, parts=1, warps=8, stages=3, tokens=256)
+    if prompt_rows % 128 == 0:
+        stages = 2 if weight.kind in (AFFINE4, NVFP4) else 3
+        return Tiling(rows=rows, parts=1, warps=8 if rows == 128 else 4, stages=stages, tokens=128)
+    return Tiling(rows=rows, parts=1, warps=4 if rows == 64 else 8, stages=3, tokens=64)
