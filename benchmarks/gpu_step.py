@@ -58,7 +58,7 @@ class Bench:
         model = random_model(arguments.form, arguments.device, arguments.geometry)
         self.drawn_s = time.monotonic() - began
         began = time.monotonic()
-        pages = -(-arguments.most // 64)
+        self.pages = pages = -(-arguments.most // 64)
         self.step = DeviceModel(
             model, ops=ops, device=torch.device(arguments.device), lanes=self.lanes,
             context_tokens=arguments.most, num_pages=(self.lanes * pages, self.lanes * pages),

@@ -45,8 +45,9 @@ class Sequence:
     A generation, its lane and what it has produced.
 
     `ids` are the prompt's and the produced tokens, `rows` of which have keys and values in the
-    lane; `grid` and `chunk` as the runner has them. `is_idle` work is nobody's request: it only prepares a
-    state. `ending` says how it ended, and the stop token; it and `mask` are the producer's.
+    lane; `grid` and `chunk` as the runner has them. `is_idle` work is nobody's request: it only
+    prepares a state. `ending` says how it ended, and the stop token; it and `mask` are the
+    producer's.
     Engine thread only.
     """
 
