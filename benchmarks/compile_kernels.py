@@ -21,6 +21,7 @@ compiler's own report. Needs Triton and no GPU; costs no device time.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 from pathlib import Path
 import re
@@ -39,6 +40,7 @@ sys.path.insert(0, str(ROOT))
 from gemma_node.kernels import triton_attention as attention  # noqa: E402
 from gemma_node.kernels import triton_matmul as matmul  # noqa: E402
 from gemma_node.kernels import triton_pick as pick  # noqa: E402
+from gemma_node.kernels import triton_prompt as prompt  # noqa: E402
 from gemma_node.kernels import triton_rows as rows  # noqa: E402
 
 TOOLS = Path(triton.__file__).parent / 'backends' / 'nvidia' / 'bin'
@@ -73,16 +75,29 @@ def jobs() -> list[tuple[str, Any, dict[str, Any], dict[str, str], int, int]]:
             found.append((f'product {form} {width}{suffix}', matmul._product, constants,
                           {**WEIGHTS, 'data': data, 'out': out}, 2, 4))  # fmt: skip
         slices = 4 if kind in (0, 2) else 1
-        for tokens in (64, 128, 256) if kind == 4 else (64, 128):
-            constants = {**base, 'BR': 128, 'BM': tokens, 'STAGES': 3, 'SLICES': slices,
-                         'FACTORED': kind in (2, 3)}  # fmt: skip
-            found.append((f'prompt product {form} {tokens}', matmul._prompt_product, constants,
+        for tokens, gated in itertools.product((64, 128), (False, True)):
+            constants = {**base, 'BR': 128, 'BM': tokens, 'STAGES': 2 if kind == 0 else 3,
+                         'SLICES': slices, 'FACTORED': kind in (2, 3), 'GATED': gated}  # fmt: skip
+            found.append((f'prompt product {form} {tokens}{" gated" if gated else ""}',
+                          prompt._prompt_product, constants,
                           {**WEIGHTS, 'data': data, 'out': BF16}, 8, 3))  # fmt: skip
         if kind != 4:
             constants = {'KIND': kind, 'GROUP': group, 'BR': 64, 'SLICES': slices, 'ASM': True,
                          'EARLY': True}  # fmt: skip
-            found.append((f'unpack {form}', matmul._unpack, constants,
+            found.append((f'unpack {form}', prompt._unpack, constants,
                           {**WEIGHTS, 'data': data, 'out': BF16}, 4, 3))  # fmt: skip
+    for rows_, tokens, warps in ((128, 256, 8), (128, 128, 8), (128, 64, 4), (64, 64, 4)):
+        constants = {'BR': rows_, 'BM': tokens, 'BK': 64, 'STEPS': 40, 'WIDE': False,
+                     'STAGES': 4, 'FACTORED': False, 'EARLY': True}  # fmt: skip
+        types = {'x': f'tensordesc<bf16[{tokens}, 64]>', 'weight': f'tensordesc<bf16[{rows_}, 64]>',
+                 'factors': F32, 'out': BF16}  # fmt: skip
+        found.append((f'described product {rows_} {tokens}', prompt._described_product,
+                      constants, types, warps, 4))  # fmt: skip
+        if rows_ == 128:
+            half = f'tensordesc<bf16[{rows_ // 2}, 64]>'
+            types = {**types, 'gate': half, 'up': half}
+            found.append((f'described gate {rows_} {tokens}', prompt._described_gate,
+                          {**constants, 'BR': rows_ // 2}, types, warps, 4))  # fmt: skip
     for fp8 in (False, True):
         pool = '*u8' if fp8 else BF16
         for size, window, block, wide in ((256, 512, 32, 64), (512, 0, 64, 32)):

@@ -228,40 +228,6 @@ def measure(forms: tuple[str, ...], widths: tuple[int, ...], ceiling: float) -> 
     return found
 
 
-def measure_prompt(forms: tuple[str, ...], rows: tuple[int, ...], ceiling: float) -> list[Any]:
-    """Return times of prompt products, and their share of the large product's rate."""
-    from gemma_node.kernels import triton_ops
-
-    found = []
-    for form, name in itertools.product(forms, ('gate_up', 'down', 'qkv sliding')):
-        size, columns, _ = SHAPES[name]
-        weight = matrix(size, columns, form)
-        for count, tokens, tall, warps in itertools.product(rows, (64, 128), (64, 128), (4, 8)):
-            if count % tokens:
-                continue
-            x = torch.randn(count, columns, device='cuda').bfloat16()
-            out = torch.empty(count, size, dtype=torch.bfloat16, device='cuda')
-            tiling = Tiling(rows=tall, parts=1, warps=warps, stages=3, tokens=tokens)
-            try:
-                seconds = timed(
-                    lambda each, t=tiling, x=x, out=out: triton_ops.prompt_product(
-                        x, each, out, tiling=t
-                    ),
-                    [weight] * 4,
-                    repeats=3,
-                )
-            except Exception as error:
-                found.append({'name': name, 'form': form, 'error': repr(error)[:200]})
-                continue
-            flops = 2 * size * columns * count
-            found.append({
-                'name': name, 'form': form, 'prompt_rows': count, 'tokens': tokens,
-                'rows': tall, 'warps': warps, 'us': round(seconds * 1e6, 2),
-                'share_of_product': round(flops / seconds / ceiling, 3),
-            })  # fmt: skip
-    return found
-
-
 def main() -> None:
     """Measure, write the file, and print a short table."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
@@ -272,7 +238,7 @@ def main() -> None:
     torch.manual_seed(1)
     report: dict[str, Any] = {'device': torch.cuda.get_device_name(), **ceilings()}
     sys.stdout.write(f'{json.dumps(report)}\n')
-    copy, rate = report['copy_bytes_per_s'], report['bf16_flops']
+    copy = report['copy_bytes_per_s']
     if arguments.tune:
         report['tune'] = tune(('4bit', 'bf16'), time.monotonic() + arguments.seconds)
         best: dict[tuple[str, str], Any] = {}
@@ -294,7 +260,6 @@ def main() -> None:
         for each in report['decode']:
             if each['form'] == '4bit' and each['width'] == 8:
                 sys.stdout.write(f'{each}\n')
-        report['prompt'] = measure_prompt(('4bit', 'bf16'), (64, 512), rate)
     arguments.out.write_text(json.dumps(report, indent=1) + '\n')
 
 

@@ -40,21 +40,32 @@ from gpu_kernels import timed  # noqa: E402
 
 from gemma_node.kernels.tuning import Tiling  # noqa: E402
 
-NAMES = ('gate_up', 'down', 'qkv sliding', 'o sliding')
-TILES = ((128, 128, 4, 3), (128, 128, 8, 3), (128, 128, 8, 4), (128, 256, 8, 3), (128, 256, 8, 4),
-         (128, 64, 4, 4), (64, 256, 4, 4), (256, 128, 8, 3), (64, 128, 4, 4))  # fmt: skip
+NAMES = ('gate_up', 'gate_up plain', 'down', 'qkv sliding', 'o sliding')
+# Rows, tokens, warps, stages, and whether tiles come by descriptors.
+TILES = ((128, 128, 8, 3, False), (128, 256, 8, 3, False), (128, 128, 8, 3, True),
+         (128, 128, 8, 4, True), (128, 128, 4, 3, True), (128, 256, 8, 3, True),
+         (128, 256, 8, 4, True), (256, 128, 8, 3, True), (256, 128, 8, 4, True),
+         (128, 64, 4, 4, True), (64, 64, 4, 4, True), (64, 256, 4, 4, True))  # fmt: skip
 
 
 def product(name: str, form: str, count: int, tile: tuple[int, ...]) -> tuple[Any, ...]:
     """Return a function that multiplies, its matrix and where it writes."""
     from gemma_node.kernels import triton_ops
+    from gemma_node.kernels import triton_prompt
 
-    rows, tokens, warps, stages = tile
-    weight = matrix(*SHAPES[name][:2], form)
+    rows, tokens, warps, stages, described = tile
+    gated = name == 'gate_up'
+    weight = matrix(*SHAPES[name.removesuffix(' plain')][:2], form)
     x = torch.randn(count, weight.columns, device='cuda').bfloat16()
-    out = torch.empty(count, weight.rows, dtype=torch.bfloat16, device='cuda')
+    width = weight.rows // 2 if gated else weight.rows
+    out = torch.empty(count, width, dtype=torch.bfloat16, device='cuda')
     tiling = Tiling(rows=rows, parts=1, warps=warps, stages=stages, tokens=tokens)
-    return lambda w: triton_ops.prompt_product(x, w, out, tiling=tiling), weight, x, out
+
+    def body(each: Any) -> None:
+        triton_prompt.DESCRIBED = described
+        triton_ops.prompt_product(x, each, out, tiling=tiling, gated=gated)
+
+    return body, weight, x, out
 
 
 def _compile(job: tuple[str, str, int, tuple[int, ...]]) -> None:
@@ -69,9 +80,9 @@ def products(counts: tuple[int, ...], processes: int) -> list[Any]:
     """Return times of products, and whether bits are those of the first tile."""
     jobs = [(name, 'bf16', count, tile) for name, count, tile
             in itertools.product(NAMES, counts, TILES)]  # fmt: skip
-    fused = [('gate_up', '4bit', count, (128, tokens, 8, 2)) for count in counts
+    fused = [('gate_up', '4bit', count, (128, tokens, 8, 2, False)) for count in counts
              for tokens in (64, 128)]  # fmt: skip
-    fused += [('gate_up', '4bit', 128, (128, tokens, 8, 2)) for tokens in (64, 128)]
+    fused += [('gate_up', '4bit', 128, (128, tokens, 8, 2, False)) for tokens in (64, 128)]
     context = multiprocessing.get_context('spawn')
     with ProcessPoolExecutor(processes, mp_context=context) as pool:
         list(pool.map(_compile, [*jobs, *fused], chunksize=3))
@@ -90,7 +101,7 @@ def products(counts: tuple[int, ...], processes: int) -> list[Any]:
         key = (name, form, count)
         if key not in first:
             first[key] = out.clone()
-            if form == 'bf16':
+            if form == 'bf16' and name != 'gate_up':
                 library = timed(lambda w, x=x: torch.mm(x, w.data.t()), [weight] * 8, repeats=3)
                 entry['library_tflops'] = round(flops / library / 1e12, 1)
                 entry['library_bits'] = bool(torch.equal(torch.mm(x, weight.data.t()), out))
@@ -101,14 +112,14 @@ def products(counts: tuple[int, ...], processes: int) -> list[Any]:
 
 def unpacking() -> dict[str, float]:
     """Return microseconds of unpacking a matrix."""
-    from gemma_node.kernels import triton_matmul
+    from gemma_node.kernels import triton_prompt
 
     found = {}
-    for name in NAMES:
+    for name in ('gate_up', 'down', 'qkv sliding'):
         weight = matrix(*SHAPES[name][:2], '4bit')
         room = torch.empty(weight.padded_rows, weight.padded_columns, dtype=torch.bfloat16,
                            device='cuda')  # fmt: skip
-        seconds = timed(lambda w, room=room: triton_matmul.unpack(w, room), [weight] * 4)
+        seconds = timed(lambda w, room=room: triton_prompt.unpack(w, room), [weight] * 4)
         found[name] = round(seconds * 1e6, 1)
     return found
 

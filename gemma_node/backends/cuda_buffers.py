@@ -85,7 +85,6 @@ class Buffers:
         self.h, self.x = zeros(rows, hidden), zeros(rows, hidden, dtype=narrow)
         self.narrow = zeros(rows, hidden, dtype=narrow)
         self.fed = zeros(rows, inner, dtype=narrow)
-        self.both = zeros(rows, 2 * inner, dtype=narrow)
         self.opened = zeros(rows, config.ple_dim)
         self.gated = zeros(rows, config.ple_dim, dtype=narrow)
         self._spares = {id(each): zeros(1, hidden, dtype=each.dtype)

@@ -407,10 +407,8 @@ class DeviceModel:
             ops.prompt_product(attended, layer.output, mixed, room=room)
             ops.residual(mixed[None], layer.post_attention_norm, buffers.h, None,
                          layer.pre_feedforward_norm, eps, buffers.x, rows)  # fmt: skip
-            both, fed = buffers.both[:rows], buffers.fed[:rows]
-            ops.prompt_product(x, layer.gate_up, both, room=room)
-            half = both.shape[1] // 2
-            ops.gate(both[:, :half], both[:, half:], fed)
+            fed = buffers.fed[:rows]
+            ops.prompt_product(x, layer.gate_up, fed, gated=True, room=room)
             ops.prompt_product(fed, layer.down, mixed, room=room)
             ops.residual(mixed[None], layer.post_feedforward_norm, buffers.h, None, None, eps,
                          buffers.x, rows)  # fmt: skip

@@ -61,17 +61,22 @@ def prompt_product(
     out: Tensor,
     *,
     tiling: Tiling | None = None,
+    gated: bool = False,
     room: Tensor | None = None,
 ) -> None:
     """Multiply prompt rows with a matrix whose weights are rounded to bfloat16 once."""
     numbers = numbers_of(weight)
     if weight.factors is None:
-        out.copy_(x.float() @ numbers.to(torch.bfloat16).float().t())
-        return
-    # A row's last factor is applied to the sums.
-    factors = weight.factors[: weight.rows]
-    safe = torch.where(factors == 0.0, 1.0, factors)
-    out.copy_(x.float() @ (numbers / safe[:, None]).to(torch.bfloat16).float().t() * factors)
+        sums = x.float() @ numbers.to(torch.bfloat16).float().t()
+    else:
+        # A row's last factor is applied to the sums.
+        factors = weight.factors[: weight.rows]
+        safe = torch.where(factors == 0.0, 1.0, factors)
+        sums = x.float() @ (numbers / safe[:, None]).to(torch.bfloat16).float().t() * factors
+    if gated:
+        first, second = sums.chunk(2, -1)
+        sums = reference.gelu_tanh(first) * second
+    out.copy_(sums)
 
 
 def embed(

@@ -12,12 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Products of packed matrices with 1 to 16 rows of activations, and with the rows of a prompt.
+Products of packed matrices with 1 to 16 rows of activations; `triton_prompt` has more rows.
 
-`product` reads each weight once: rows of the matrix are the long side of a tensor-core tile,
-tokens its side of 8. A row of activations meets the same instructions in the same order whatever
-stands beside it; K is cut at fixed places and whoever reads the parts adds them up in order.
-`prompt_product` rounds weights to bfloat16 once and has tiles of 64 tokens, for prefill.
+Each weight is read once: rows of the matrix are the long side of a tensor-core tile, tokens its
+side of 8. A row of activations meets the same instructions in the same order whatever stands
+beside it; K is cut at fixed places and whoever reads the parts adds them up in order.
 """
 
 from __future__ import annotations
@@ -36,9 +35,8 @@ from gemma_node.kernels.planes import NVFP4
 from gemma_node.kernels.planes import Planes
 from gemma_node.kernels.tuning import Tiling
 from gemma_node.kernels.tuning import tiling_of
-from gemma_node.kernels.tuning import UNPACKED_FROM
 
-_KIND = {AFFINE4: 0, AFFINE8: 1, NVFP4: 2, FP8: 3, BF16: 4}
+KIND = {AFFINE4: 0, AFFINE8: 1, NVFP4: 2, FP8: 3, BF16: 4}
 # Whether kernels run on the interpreter, which is wrong in bfloat16 and knows no assembly.
 INTERPRETED = bool(triton.knobs.runtime.interpret)
 
@@ -277,87 +275,6 @@ def _product(
         tl.store(at, acc, mask=rows[:, None] < out_rows)
 
 
-@triton.jit
-def _rounded_tile(raw, scale, bias, KIND: tl.constexpr, J: tl.constexpr, ASM: tl.constexpr):
-    """Return a tile of weights, rounded to bfloat16 once by who takes it."""
-    if KIND == 0:
-        tile = _codes4(raw, J, ASM).to(tl.float32) * scale[:, None]
-        tile += (bias - 128.0 * scale)[:, None]
-    elif KIND == 1:
-        tile = (raw.to(tl.float32) + 128.0) * scale[:, None] + bias[:, None]
-    elif KIND == 2:
-        tile = _e2m1(raw, J, ASM).to(tl.float32) * scale[:, None]
-    elif KIND == 3:
-        tile = _e4m3(raw, ASM)
-    else:
-        tile = raw
-    return tile
-
-
-@triton.jit
-def _prompt_product(
-    x, data, scales, biases, factors, out,
-    K, x_stride, out_rows, out_stride, data_stride, scale_stride,
-    KIND: tl.constexpr, GROUP: tl.constexpr, BR: tl.constexpr, BM: tl.constexpr,
-    STEPS: tl.constexpr, EVEN: tl.constexpr, WIDE: tl.constexpr, ASM: tl.constexpr,
-    STAGES: tl.constexpr, SLICES: tl.constexpr, FACTORED: tl.constexpr, EARLY: tl.constexpr,
-):  # fmt: skip
-    """Multiply a tile of rows with a tile of tokens; the K loop is the same for all tiles."""
-    _begin(EARLY)
-    # Tiles of tokens run fastest, so that a tile of weights is read while it is in the cache.
-    tokens = tl.program_id(0) * BM + tl.arange(0, BM)
-    rows = tl.program_id(1) * BR + tl.arange(0, BR)
-    lanes = tl.arange(0, GROUP)
-    first = data + rows.to(tl.int64)[:, None] * data_stride + lanes[None, :]
-    acc = tl.zeros((BR, BM), dtype=tl.float32)
-    for step in tl.range(0, STEPS, num_stages=STAGES):
-        raw = tl.load(first + step * GROUP)
-        for j in tl.static_range(SLICES):
-            group = step * SLICES + j
-            k = group * GROUP + lanes
-            taken = _activations(x, tokens, k, K, x_stride, EVEN)
-            if KIND == 0 or KIND == 1:
-                scale = tl.load(scales + group * scale_stride + rows).to(tl.float32)
-                bias = tl.load(biases + group * scale_stride + rows).to(tl.float32)
-                tile = _rounded_tile(raw, scale, bias, KIND, j, ASM)
-            elif KIND == 2:
-                scale = tl.load(scales + group * scale_stride + rows).to(tl.float32)
-                tile = _rounded_tile(raw, scale, scale, KIND, j, ASM)
-            else:
-                tile = _rounded_tile(raw, acc, acc, KIND, j, ASM)
-            acc = _dot(tile, taken, acc, WIDE)
-    if FACTORED:
-        acc *= tl.load(factors + rows)[:, None]
-    at = out + tokens.to(tl.int64)[None, :] * out_stride + rows[:, None]
-    tl.store(at, acc.to(out.dtype.element_ty), mask=rows[:, None] < out_rows)
-
-
-@triton.jit
-def _unpack(
-    data, scales, biases, out, out_stride, data_stride, scale_stride,
-    KIND: tl.constexpr, GROUP: tl.constexpr, BR: tl.constexpr, SLICES: tl.constexpr,
-    ASM: tl.constexpr, EARLY: tl.constexpr,
-):  # fmt: skip
-    """Write a tile of weights as prompts take them."""
-    rows = tl.program_id(0) * BR + tl.arange(0, BR)
-    lanes = tl.arange(0, GROUP)
-    step = tl.program_id(1)
-    raw = tl.load(data + rows.to(tl.int64)[:, None] * data_stride + step * GROUP + lanes[None, :])
-    _begin(EARLY)
-    for j in tl.static_range(SLICES):
-        group = step * SLICES + j
-        if KIND == 3:
-            tile = _e4m3(raw, ASM)
-        else:
-            scale = tl.load(scales + group * scale_stride + rows).to(tl.float32)
-            bias = scale
-            if KIND == 0 or KIND == 1:
-                bias = tl.load(biases + group * scale_stride + rows).to(tl.float32)
-            tile = _rounded_tile(raw, scale, bias, KIND, j, ASM)
-        at = out + rows.to(tl.int64)[:, None] * out_stride + group * GROUP + lanes[None, :]
-        tl.store(at, tile.to(out.dtype.element_ty))
-
-
 def product(
     x: torch.Tensor,
     weight: Planes,
@@ -399,7 +316,7 @@ def product(
         0 if weight.scales is None else weight.scales.stride(0),
         weight.padded_rows // 2,
         0 if plane is None else plane.stride(0),
-        KIND=_KIND[weight.kind],
+        KIND=KIND[weight.kind],
         GROUP=group,
         BR=tiling.rows,
         N=num_tokens,
@@ -411,93 +328,6 @@ def product(
         ASM=has_assembly(x),
         STAGES=min(tiling.stages, max(2, steps // grid[1])),
         LINES=_lines(steps // grid[1]),
-        num_warps=tiling.warps,
-        **early(x),
-    )
-
-
-def prompt_product(
-    x: torch.Tensor,
-    weight: Planes,
-    out: torch.Tensor,
-    *,
-    tiling: Tiling | None = None,
-    room: torch.Tensor | None = None,
-) -> None:
-    """
-    Multiply whole tiles of 64 prompt rows with a matrix.
-
-    :param x: bfloat16 [a multiple of 64, columns]
-    :param out: [the same, rows], of any dtype
-    :param room: bfloat16 [numbers] in which many rows may have weights unpacked, not in each tile
-    """
-    if room is None or weight.kind == BF16 or x.shape[0] < UNPACKED_FROM:
-        _prompt_product_of(x, weight, out, tiling)
-        return
-    height = min(room.numel() // weight.padded_columns // 256 * 256, weight.padded_rows)
-    for start in range(0, weight.padded_rows, height):
-        part = weight.part(start, min(start + height, weight.padded_rows))
-        rows = part.padded_rows
-        plain = room[: rows * weight.padded_columns].view(rows, weight.padded_columns)
-        unpack(part, plain)
-        taken = Planes(kind=BF16, rows=part.rows, columns=weight.columns, group=0, data=plain,
-                       factors=part.factors)  # fmt: skip
-        _prompt_product_of(x, taken, out[:, start:], tiling)
-
-
-def unpack(weight: Planes, out: torch.Tensor) -> None:
-    """Write a packed matrix as bfloat16 [padded rows, padded columns], without its factors."""
-    four_bits = weight.kind in (AFFINE4, NVFP4)
-    empty = weight.data
-    _unpack[(weight.padded_rows // 64, weight.padded_columns // weight.block)](
-        weight.data,
-        empty if weight.scales is None else weight.scales,
-        empty if weight.biases is None else weight.biases,
-        out,
-        out.stride(0),
-        weight.data.stride(0),
-        0 if weight.scales is None else weight.scales.stride(0),
-        KIND=_KIND[weight.kind],
-        GROUP=weight.group or 64,
-        BR=64,
-        SLICES=4 if four_bits else 1,
-        ASM=has_assembly(out),
-        num_warps=4,
-        **early(out),
-    )
-
-
-def _prompt_product_of(
-    x: torch.Tensor, weight: Planes, out: torch.Tensor, tiling: Tiling | None
-) -> None:
-    tiling = tiling or tiling_of(weight, prompt=True, prompt_rows=x.shape[0])
-    four_bits = weight.kind in (AFFINE4, NVFP4)
-    grid = (x.shape[0] // tiling.tokens, weight.padded_rows // tiling.rows)
-    empty = weight.data
-    _prompt_product[grid](
-        x,
-        weight.data,
-        empty if weight.scales is None else weight.scales,
-        empty if weight.biases is None else weight.biases,
-        empty if weight.factors is None else weight.factors,
-        out,
-        weight.columns,
-        x.stride(0),
-        weight.rows,
-        out.stride(0),
-        weight.data.stride(0),
-        0 if weight.scales is None else weight.scales.stride(0),
-        KIND=_KIND[weight.kind],
-        GROUP=weight.group or 64,
-        BR=tiling.rows,
-        BM=tiling.tokens,
-        STEPS=weight.padded_columns // weight.block,
-        EVEN=weight.columns == weight.padded_columns,
-        WIDE=INTERPRETED,
-        ASM=has_assembly(x),
-        STAGES=tiling.stages,
-        SLICES=4 if four_bits else 1,
-        FACTORED=weight.factors is not None,
         num_warps=tiling.warps,
         **early(x),
     )

@@ -20,8 +20,8 @@ Importing this imports Triton.
 from gemma_node.kernels.triton_attention import attend
 from gemma_node.kernels.triton_attention import attend_prompt
 from gemma_node.kernels.triton_matmul import product
-from gemma_node.kernels.triton_matmul import prompt_product
 from gemma_node.kernels.triton_pick import choose
+from gemma_node.kernels.triton_prompt import prompt_product
 from gemma_node.kernels.triton_rows import embed
 from gemma_node.kernels.triton_rows import gate
 from gemma_node.kernels.triton_rows import heads

@@ -22,9 +22,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gemma_node.kernels.planes import AFFINE4
 from gemma_node.kernels.planes import BF16
-from gemma_node.kernels.planes import NVFP4
 from gemma_node.kernels.planes import Planes
 
 # Not measured yet: starting points by arithmetic. benchmarks/gpu_kernels.py measures them.
@@ -77,12 +75,9 @@ def attention_parts(num_positions: int, window: int) -> int:
 
 
 def tiling_of(
-    weight: Planes, *, gated: bool = False, whole: bool = False, prompt: bool = False,
-    prompt_rows: int = 64,
-) -> Tiling:  # fmt: skip
+    weight: Planes, *, gated: bool = False, whole: bool = False
+) -> Tiling:
     """Return how a matrix is tiled; a function of its shape and kind alone."""
-    if prompt:
-        return _prompt_tiling(weight, prompt_rows)
     key = (weight.rows, weight.columns)
     rows, parts, warps, stages = BY_KIND.get((weight.kind, *key), DECODE.get(key, _OTHER))
     if gated or whole:
@@ -92,12 +87,35 @@ def tiling_of(
     return Tiling(rows=rows, parts=parts, warps=warps, stages=stages)
 
 
-def _prompt_tiling(weight: Planes, prompt_rows: int) -> Tiling:
-    """Return a tile; its sides change no bits, as each sum goes over K in the same steps."""
-    rows = 128 if weight.padded_rows % 128 == 0 else 64
-    if weight.kind == BF16 and prompt_rows % 256 == 0 and rows == 128:
-        return Tiling(rows=128, parts=1, warps=8, stages=3, tokens=256)
-    if prompt_rows % 128 == 0:
-        stages = 2 if weight.kind in (AFFINE4, NVFP4) else 3
-        return Tiling(rows=rows, parts=1, warps=8 if rows == 128 else 4, stages=stages, tokens=128)
-    return Tiling(rows=rows, parts=1, warps=4 if rows == 64 else 8, stages=3, tokens=64)
+# Rows and tokens of a tile, warps, stages, and how well such a tile does, about.
+_PLAIN_TILES = (
+    (128, 256, 8, 4, 1.0),
+    (128, 128, 8, 4, 0.85),
+    (128, 64, 4, 4, 0.6),
+    (64, 64, 4, 4, 0.4),
+)
+_PACKED_TILES = (
+    (128, 128, 8, 2, 0.85),
+    (128, 64, 8, 3, 0.6),
+    (64, 64, 4, 3, 0.4),
+)
+# A device that these choices are made for has so many multiprocessors; no bit depends on it.
+_PROCESSORS = 132
+
+
+def prompt_tiling(weight: Planes, prompt_rows: int, *, gated: bool = False) -> Tiling:
+    """Return a tile; it changes no bits, as each sum goes over K in the same steps."""
+    best, least = None, float('inf')
+    height = weight.padded_rows
+    for rows, tokens, warps, stages, worth in (
+        _PLAIN_TILES if weight.kind == BF16 else _PACKED_TILES
+    ):
+        if height % rows or prompt_rows % tokens or (gated and height // 2 % (rows // 2)):
+            continue
+        programs = height // rows * (prompt_rows // tokens)
+        cost = -(-programs // _PROCESSORS) * rows * tokens / worth
+        if cost < least:
+            best, least = (rows, tokens, warps, stages), cost
+    assert best is not None
+    rows, tokens, warps, stages = best
+    return Tiling(rows=rows, parts=1, warps=warps, stages=stages, tokens=tokens)

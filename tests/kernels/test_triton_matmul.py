@@ -22,8 +22,8 @@ import torch
 from torch import Tensor
 
 from gemma_node.kernels import plain_ops
-from gemma_node.kernels import triton_matmul
 from gemma_node.kernels import triton_ops
+from gemma_node.kernels import triton_prompt
 from gemma_node.kernels.planes import affine_planes
 from gemma_node.kernels.planes import bf16_planes
 from gemma_node.kernels.planes import fp8_planes
@@ -170,7 +170,7 @@ def test_prompt_products_round_weights_once(form: str, device: torch.device) -> 
 def test_weights_unpacked_beforehand_are_those_of_the_tile(
     form: str, device: torch.device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(triton_matmul, 'UNPACKED_FROM', 64)
+    monkeypatch.setattr(triton_prompt, 'UNPACKED_FROM', 64)
     planes, numbers = FORMS[form](_weight(320))
     x = torch.randn(64, COLUMNS, dtype=torch.bfloat16)
     # Room for a part of the rows only.
@@ -182,6 +182,30 @@ def test_weights_unpacked_beforehand_are_those_of_the_tile(
         # The interpreter does not round to bfloat16 but cuts off.
         assert distance(found[0], x.double() @ numbers.double().t()) < 8e-3
     else:
+        assert torch.equal(found[0], found[1])
+
+
+@each_form
+def test_prompts_are_gated_alike_packed_and_unpacked(
+    form: str, device: torch.device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(triton_prompt, 'UNPACKED_FROM', 64)
+    planes, numbers = FORMS[form](_weight(512))
+    x = torch.randn(64, COLUMNS, dtype=torch.bfloat16)
+    wanted = torch.empty(64, 256)
+    plain_ops.prompt_product(x, planes, wanted, gated=True)
+    room = torch.full((256 * planes.padded_columns,), torch.nan, dtype=torch.bfloat16)
+    found = torch.full((2, 64, 256), torch.nan, device=device)
+    x, planes = x.to(device), planes.to(device)
+    triton_ops.prompt_product(x, planes, found[0], gated=True, room=room.to(device))
+    triton_ops.prompt_product(x, planes, found[1], gated=True)
+    if device.type == 'cpu':
+        gate, up = (x.double() @ numbers.double().t()).chunk(2, -1)
+        exact = torch.nn.functional.gelu(gate, approximate='tanh') * up
+        assert distance(found[0], exact) < 2e-2
+        assert distance(found[1], exact) < 2e-5
+    else:
+        assert distance(found[0], wanted) < 5e-4
         assert torch.equal(found[0], found[1])
 
 
