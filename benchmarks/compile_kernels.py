@@ -89,7 +89,8 @@ def jobs() -> list[tuple[str, Any, dict[str, Any], dict[str, str], int, int]]:
     for rows_, tokens, warps in ((128, 256, 8), (128, 128, 8), (128, 64, 4), (64, 64, 4)):
         constants = {'BR': rows_, 'BM': tokens, 'BK': 64, 'STEPS': 40, 'WIDE': False,
                      'STAGES': 4, 'FACTORED': False, 'EARLY': True}  # fmt: skip
-        types = {'x': f'tensordesc<bf16[{tokens}, 64]>', 'weight': f'tensordesc<bf16[{rows_}, 64]>',
+        types = {'x': f'tensordesc<bf16[{tokens}, 64]>',
+                 'weight': f'tensordesc<bf16[{rows_}, 64]>',
                  'factors': F32, 'out': BF16}  # fmt: skip
         found.append((f'described product {rows_} {tokens}', prompt._described_product,
                       constants, types, warps, 4))  # fmt: skip

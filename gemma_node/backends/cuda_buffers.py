@@ -115,8 +115,8 @@ class Buffers:
         self.logits = zeros(1, MAX_ROWS, vocab)
         self.kept = zeros(MAX_ROWS, vocab)
         self.blocks = zeros(MAX_ROWS, -(-vocab // 2048), 8)
-        self.looks, self.best = zeros(MAX_ROWS, 3), zeros(MAX_ROWS, dtype=torch.int32)
         self.result = zeros(MAX_ROWS, 4)
+        self.looks, self.best = self.result[:, :3], self.result.view(torch.int32)[:, 3]
         self.host_result = torch.zeros(MAX_ROWS, 4, pin_memory=is_cuda)
         told = config.num_layers * config.ple_dim
         staged = rows if weights.ple_table is None else 0

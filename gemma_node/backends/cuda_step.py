@@ -368,8 +368,6 @@ class DeviceModel:
         ops.product(buffers.x[:width], self.weights.head, logits, tiling=self._head_tiling)
         ops.choose(logits[0], buffers.masks, self.config.softcap, buffers.blocks,
                    buffers.looks, buffers.best, rows)  # fmt: skip
-        buffers.result[:, :3].copy_(buffers.looks)
-        buffers.result[:, 3].copy_(buffers.best.view(torch.float32))
 
     @property
     def _head_tiling(self) -> Tiling:

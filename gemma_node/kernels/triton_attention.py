@@ -29,6 +29,7 @@ import triton.language as tl
 from gemma_node.kernels.triton_matmul import _begin
 from gemma_node.kernels.triton_matmul import _dot
 from gemma_node.kernels.triton_matmul import _e4m3
+from gemma_node.kernels.triton_matmul import _prefetch
 from gemma_node.kernels.triton_matmul import early
 from gemma_node.kernels.triton_matmul import has_assembly
 from gemma_node.kernels.triton_matmul import INTERPRETED
@@ -56,7 +57,8 @@ def _attend(
     FP8: tl.constexpr, WIDE: tl.constexpr, ASM: tl.constexpr, EARLY: tl.constexpr,
 ):  # fmt: skip
     """Do one block of keys for the queries of one row that read one head."""
-    _begin(EARLY)
+    if EARLY:
+        tl.extra.cuda.gdc_launch_dependents()
     row = tl.program_id(0)
     kv = tl.program_id(1)
     part = tl.program_id(2)
@@ -75,6 +77,13 @@ def _attend(
         page = tl.load(table + lane * table_stride + base // PAGE).to(tl.int64)
         d = tl.arange(0, D)
         at = page * page_stride + slot_offset + (kv * PAGE + base % PAGE + inside) * D
+        if EARLY:
+            # All keys but those of this step's rows lie there already.
+            ITEM: tl.constexpr = pool.dtype.element_ty.primitive_bitwidth // 8
+            line = tl.arange(0, (D * ITEM + 127) // 128) * (128 // ITEM)
+            _prefetch(pool + at[:, None] + line[None, :])
+            _prefetch(pool + at[:, None] + value_offset + line[None, :])
+            tl.extra.cuda.gdc_wait()
         n = tl.arange(0, NQ)
         heads = (row.to(tl.int64) * HQ + kv * GROUP + n) * D
         asked = tl.load(q + heads[None, :] + d[:, None], mask=n[None, :] < GROUP, other=0.0)

@@ -43,6 +43,8 @@ INTERPRETED = bool(triton.knobs.runtime.interpret)
 # Kernels of Hopper and later begin while the one before ends; no bit depends on it.
 OVERLAP = True
 _PREFETCHED = 8
+# Most of so many programs begin long after the kernel before has ended.
+_MANY = 2048
 
 # Two codes at a time, one in each half of a register.
 _CODES4_ASM = tl.constexpr(tuple(
@@ -327,7 +329,7 @@ def product(
         WIDE=INTERPRETED,
         ASM=has_assembly(x),
         STAGES=min(tiling.stages, max(2, steps // grid[1])),
-        LINES=_lines(steps // grid[1]),
+        LINES=_lines(steps // grid[1], grid[0] * grid[1]),
         num_warps=tiling.warps,
         **early(x),
     )
@@ -350,6 +352,6 @@ def _capability(index: int) -> tuple[int, int]:
     return torch.cuda.get_device_capability(index)
 
 
-def _lines(steps: int) -> int:
-    """Return of how many steps weights are asked for before the wait: a power of two."""
-    return min(_PREFETCHED, 1 << (steps.bit_length() - 1))
+def _lines(steps: int, programs: int) -> int:
+    """Return of how many steps weights are asked for before the wait: a power of two, or 0."""
+    return 0 if programs > _MANY else min(_PREFETCHED, 1 << (steps.bit_length() - 1))

@@ -69,7 +69,8 @@ def _look(
 
 
 @triton.jit
-def _choose(blocks, looks, best_ids, num_blocks, SIZE: tl.constexpr, EARLY: tl.constexpr):
+def _choose(blocks, looks, best_ids, num_blocks, looks_stride, ids_stride, SIZE: tl.constexpr,
+            EARLY: tl.constexpr):
     """Join the blocks of one row."""
     _begin(EARLY)
     row = tl.program_id(0).to(tl.int64)
@@ -85,10 +86,10 @@ def _choose(blocks, looks, best_ids, num_blocks, SIZE: tl.constexpr, EARLY: tl.c
     kept = tl.load(at + 1, mask=there, other=0.0) * tl.exp(best - highest)
     total = tl.load(at + 3, mask=there, other=0.0) * tl.exp(top - tallest)
     kept = tl.where(there & (best > float('-inf')), kept, 0.0)
-    tl.store(best_ids + row, tl.min(ids, 0))
-    tl.store(looks + row * 3, highest)
-    tl.store(looks + row * 3 + 1, highest + tl.log(tl.sum(kept, 0)))
-    tl.store(looks + row * 3 + 2, tallest + tl.log(tl.sum(total, 0)))
+    tl.store(best_ids + row * ids_stride, tl.min(ids, 0))
+    tl.store(looks + row * looks_stride, highest)
+    tl.store(looks + row * looks_stride + 1, highest + tl.log(tl.sum(kept, 0)))
+    tl.store(looks + row * looks_stride + 2, tallest + tl.log(tl.sum(total, 0)))
 
 
 def choose(
@@ -118,6 +119,6 @@ def choose(
         **early(logits),
     )  # fmt: skip
     _choose[(rows,)](
-        blocks, looks, best_ids, num_blocks, SIZE=triton.next_power_of_2(num_blocks), num_warps=4,
-        **early(logits),
+        blocks, looks, best_ids, num_blocks, looks.stride(0), best_ids.stride(0),
+        SIZE=triton.next_power_of_2(num_blocks), num_warps=4, **early(logits),
     )  # fmt: skip
