@@ -151,6 +151,15 @@ class Buffers:
             self.tables.copy_(self._host_tables, non_blocking=True)
             self.tables_changed = False
 
+    def send_mask(self, mask: npt.NDArray[np.int32]) -> None:
+        """Copy the mask of one row."""
+        self.wait()
+        self.host_masks[0] = mask
+        self._open_rows = 0
+        start, end = self._header, self._header + self._words
+        self._inputs[start:end].copy_(self._staging[start:end], non_blocking=True)
+        self.sent()
+
     def spare(self, source: Tensor) -> Tensor:
         """Return a row like one of a buffer."""
         return self._spares[id(source)]

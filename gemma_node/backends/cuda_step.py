@@ -191,6 +191,12 @@ class DeviceModel:
             looks = self._receive(1)
         return looks
 
+    def look(self, row: int, mask: npt.NDArray[np.int32]) -> Looks:
+        """Look again at one row of the last pass, through a mask [words]."""
+        self._buffers.send_mask(mask)
+        self._run('look', row, self._look)
+        return self._receive(1)
+
     def logits(self, rows: int) -> npt.NDArray[np.float32]:
         """Return the capped logits [rows, vocab] of the last pass."""
         found: npt.NDArray[np.float32] = self._buffers.logits[0, :rows].cpu().numpy()
@@ -368,6 +374,11 @@ class DeviceModel:
         ops.product(buffers.x[:width], self.weights.head, logits, tiling=self._head_tiling)
         ops.choose(logits[0], buffers.masks, self.config.softcap, buffers.blocks,
                    buffers.looks, buffers.best, rows)  # fmt: skip
+
+    def _look(self, row: int) -> None:
+        buffers = self._buffers
+        self._ops.choose(buffers.logits[0, row : row + 1], buffers.masks, None, buffers.blocks,
+                         buffers.looks, buffers.best, 1)  # fmt: skip
 
     @property
     def _head_tiling(self) -> Tiling:

@@ -30,11 +30,15 @@ import torch
 from gemma_node.backends.cuda_buffers import MAX_ROWS
 from gemma_node.backends.cuda_buffers import PAGE
 from gemma_node.backends.cuda_step import DeviceModel
+from gemma_node.backends.cuda_step import Looks
 from gemma_node.engine.config import EngineConfig
 from gemma_node.engine.native_runner import NativeRunner
 from gemma_node.engine.pages import PagePool
+from gemma_node.engine.runner import Found
 from gemma_node.engine.runner import Logits
 from gemma_node.engine.runner import Rows
+from gemma_node.engine.sampler import Look
+from gemma_node.engine.sampler import Mask
 from gemma_node.model.cache_shape import page_bytes
 from gemma_node.model.cache_shape import round_up
 from gemma_node.model.cache_shape import TILE
@@ -56,6 +60,26 @@ class FixedPool(PagePool):
 
     def _grow(self) -> None:
         raise MemoryError(f'all {len(self._holders)} cache pages on the device are in use')
+
+
+class DeviceRow:
+    """A row of the last pass, whose logits stay on the device; until the next pass."""
+
+    def __init__(self, step: DeviceModel, row: int, looks: Looks) -> None:
+        self._step, self._row, self._looks = step, row, looks
+
+    def look(self, mask: Mask | None) -> Look:
+        """Return what a draw needs; without a mask the pass has said it already."""
+        looks, row = self._looks, self._row
+        if mask is not None:
+            looks, row = self._step.look(row, mask), 0
+        best, kept, total = looks.values[row].tolist()
+        return Look(total, kept, int(looks.best[row]), best)
+
+    def numbers(self) -> Logits:
+        """Bring its logits to the host."""
+        found: Logits = self._step.logits(self._row + 1)[self._row]
+        return found
 
 
 class DeviceRunner(NativeRunner):
@@ -93,29 +117,58 @@ class DeviceRunner(NativeRunner):
         self._pages = tuple(np.full(shape, -1, np.int32) for _ in self._pools)
         self._addresses = (np.zeros(shape, np.int64), np.zeros(shape, np.int64))
 
-    def forward(self, batch: Sequence[Rows]) -> list[Logits]:
-        """Run prompt rows entry by entry, and all other rows together, 16 at a time."""
+    def forward(self, batch: Sequence[Rows]) -> Sequence[Found]:
+        """
+        Run prompt rows entry by entry, and all other rows together, 16 at a time.
+
+        Logits of a single pass stay on the device; those of more passes are brought here.
+        """
         for rows in batch:
             self._make_writable(rows.lane, rows.start, len(rows.token_ids))
-        found: list[dict[int, Logits]] = [self._prompt(rows) for rows in batch]
         others = [
             (entry, index)
             for entry, rows in enumerate(batch)
             for index in range(len(rows.token_ids))
             if rows.start + index >= rows.num_prompt
         ]
+        num_rows = sum(len(rows.token_ids) for rows in batch)
+        if len(others) == num_rows <= MAX_ROWS:
+            looks = self._decode(batch, others)
+            places = {each: row for row, each in enumerate(others)}
+            return [
+                [DeviceRow(self._step, places[entry, index], looks) for index in rows.outputs]
+                for entry, rows in enumerate(batch)
+            ]
+        if len(batch) == 1 and not others and batch[0].outputs == (num_rows - 1,):
+            looks = self._prompt_looks(batch[0])
+            return [[DeviceRow(self._step, 0, looks)]]
+        found: list[dict[int, Logits]] = [self._prompt(rows) for rows in batch]
         for first in range(0, len(others), MAX_ROWS):
             group = others[first : first + MAX_ROWS]
-            ids = [batch[entry].token_ids[index] for entry, index in group]
-            positions = [batch[entry].start + index for entry, index in group]
-            lanes = [batch[entry].lane for entry, _ in group]
-            self._step.decode(
-                np.array(ids, np.int32), np.array(positions, np.int32), np.array(lanes, np.int32)
-            )
+            self._decode(batch, group)
             logits = self._step.logits(len(group))
             for row, (entry, index) in enumerate(group):
                 found[entry][index] = logits[row]
         return [self._wanted(rows, known) for rows, known in zip(batch, found, strict=True)]
+
+    def _decode(self, batch: Sequence[Rows], group: list[tuple[int, int]]) -> Looks:
+        ids = [batch[entry].token_ids[index] for entry, index in group]
+        positions = [batch[entry].start + index for entry, index in group]
+        lanes = [batch[entry].lane for entry, _ in group]
+        return self._step.decode(
+            np.array(ids, np.int32), np.array(positions, np.int32), np.array(lanes, np.int32)
+        )
+
+    def _prompt_looks(self, rows: Rows) -> Looks:
+        """Run prompt rows of which the last alone is wanted."""
+        most, count = self._step.max_prompt_rows, len(rows.token_ids)
+        looks = None
+        for first in range(0, count, most):
+            ids = np.array(rows.token_ids[first : first + most], np.int32)
+            wanted = (len(ids) - 1,) if first + most >= count else ()
+            looks = self._step.prompt(ids, rows.start + first, rows.lane, wanted)
+        assert looks is not None
+        return looks
 
     def _wanted(self, rows: Rows, known: dict[int, Logits]) -> Logits:
         if not rows.outputs:

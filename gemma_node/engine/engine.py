@@ -39,7 +39,7 @@ from gemma_node.engine.drafts import MAX_DRAFT
 from gemma_node.engine.keeper import Keeper
 from gemma_node.engine.producer import Producer
 from gemma_node.engine.producer import Trace
-from gemma_node.engine.runner import Logits
+from gemma_node.engine.runner import Found
 from gemma_node.engine.runner import make_runner
 from gemma_node.engine.runner import Rows
 from gemma_node.engine.sampler import NotFiniteError
@@ -319,7 +319,7 @@ class Engine:
         self._end(sequence, Finish.DEADLINE, code=ErrorCode.DEADLINE_EXCEEDED, text=text)
         return False
 
-    def _run_chunk(self, sequence: Sequence, start: int, end: int, *, is_drawn: bool) -> Logits:
+    def _run_chunk(self, sequence: Sequence, start: int, end: int, *, is_drawn: bool) -> Found:
         """
         Run the tokens of positions [start, end) and keep the states that they complete.
 

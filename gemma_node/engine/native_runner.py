@@ -32,7 +32,7 @@ import torch
 
 from gemma_node.engine.config import EngineConfig
 from gemma_node.engine.pages import PagePool
-from gemma_node.engine.runner import Logits
+from gemma_node.engine.runner import Found
 from gemma_node.engine.runner import Parts
 from gemma_node.engine.runner import Rows
 from gemma_node.engine.runner import Snapshot
@@ -92,7 +92,7 @@ class NativeRunner:
             for pool, pages in zip(self._pools, self._pages, strict=True)
         )
 
-    def forward(self, batch: Sequence[Rows]) -> list[Logits]:
+    def forward(self, batch: Sequence[Rows]) -> Sequence[Found]:
         """Run all rows in one pass."""
         for rows in batch:
             self._make_writable(rows.lane, rows.start, len(rows.token_ids))

@@ -27,12 +27,15 @@ from collections.abc import Callable
 import numpy as np
 
 from gemma_node.core import Finish
+from gemma_node.engine.runner import Found
 from gemma_node.engine.runner import Logits
 from gemma_node.engine.sampler import draw
 from gemma_node.engine.sampler import look
 from gemma_node.engine.sampler import Mask
 from gemma_node.engine.sampler import NotFiniteError
+from gemma_node.engine.sampler import numbers
 from gemma_node.engine.sampler import only_id
+from gemma_node.engine.sampler import Row
 from gemma_node.engine.sequence import Sequence
 
 Trace = Callable[[str, int, Logits], None]
@@ -68,7 +71,7 @@ class Producer:
                 self.num_forced += 1
 
     def consume(
-        self, sequence: Sequence, start: int, tokens: tuple[int, ...], logits: Logits
+        self, sequence: Sequence, start: int, tokens: tuple[int, ...], logits: Found
     ) -> None:
         """
         Draw from the logits of rows that ran, as far as their drafts come true.
@@ -112,16 +115,17 @@ class Producer:
             constraint.rollback(count)
         return drafts[:count]
 
-    def score(self, sequence: Sequence, logits: Logits) -> None:
+    def score(self, sequence: Sequence, logits: Row) -> None:
         """Note how probable each token that was asked about is, and end the sequence."""
         seen = look(logits, None)
         if not np.isfinite(seen.total):
             raise NotFiniteError('the model produced logits that are not finite')
         ids = sequence.generation.score_ids
-        sequence.scores = tuple(float(logits[each]) - seen.total for each in ids)
+        values = numbers(logits)
+        sequence.scores = tuple(float(values[each]) - seen.total for each in ids)
         sequence.ending = (Finish.STOP, -1)
 
-    def note_prompt(self, sequence: Sequence, start: int, logits: Logits) -> None:
+    def note_prompt(self, sequence: Sequence, start: int, logits: Found) -> None:
         """Note how probable the prompt's tokens are after the rows from position `start` on."""
         prompt = sequence.generation.prompt_ids
         count = max(0, len(prompt) - 1 - start)
@@ -129,9 +133,9 @@ class Producer:
             seen = look(row, None)
             if not np.isfinite(seen.total):
                 raise NotFiniteError('the model produced logits that are not finite')
-            sequence.prompt_logprobs.append(float(row[prompt[position]]) - seen.total)
+            sequence.prompt_logprobs.append(float(numbers(row)[prompt[position]]) - seen.total)
 
-    def _draw(self, sequence: Sequence, logits: Logits) -> None:
+    def _draw(self, sequence: Sequence, logits: Row) -> None:
         generation, position = sequence.generation, len(sequence.ids)
         mask = sequence.mask
         only = None if mask is None or generation.draft else only_id(mask)
@@ -140,7 +144,7 @@ class Producer:
             self.force(sequence)
             return
         if self.trace is not None:
-            self.trace(generation.id, position, logits)
+            self.trace(generation.id, position, numbers(logits))
         drawn = draw(logits, mask, generation, position)
         self._take(sequence, drawn.token_id, drawn.probability, drawn.mass)
         self.force(sequence)

@@ -33,10 +33,14 @@ import numpy.typing as npt
 import torch
 
 from gemma_node.engine.config import EngineConfig
+from gemma_node.engine.sampler import FarRow
+from gemma_node.engine.sampler import numbers
 from gemma_node.model.cached_native import native_problem
 from gemma_node.model.gemma4 import Gemma4
 
 Logits = npt.NDArray[np.float32]
+# Rows of logits, here or where they were computed.
+Found = Logits | Sequence[FarRow]
 # Pieces of memory and their bytes.
 Parts = Mapping[Any, int]
 
@@ -94,7 +98,7 @@ class Runner(Protocol):
     def nbytes(self) -> int:
         """Bytes the lanes hold."""
 
-    def forward(self, batch: Sequence[Rows]) -> list[Logits]:
+    def forward(self, batch: Sequence[Rows]) -> Sequence[Found]:
         """Run all rows; return logits [outputs, vocab] of each entry, valid until the next."""
 
     def parts(self, lane: int, rows: int) -> Parts:
@@ -123,6 +127,13 @@ class Runner(Protocol):
 
     def load(self, rows: int, tensors: Mapping[str, torch.Tensor]) -> Snapshot:
         """Make a snapshot of what `export` gave; ValueError where names or shapes differ."""
+
+
+def dense(found: Found) -> Logits:
+    """Return logits [outputs, vocab], wherever they were."""
+    if isinstance(found, np.ndarray):
+        return found
+    return np.stack([numbers(row) for row in found])
 
 
 def make_runner(model: Gemma4, config: EngineConfig) -> Runner:

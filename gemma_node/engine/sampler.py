@@ -23,6 +23,7 @@ from __future__ import annotations
 import ctypes
 from dataclasses import dataclass
 import hashlib
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -68,8 +69,28 @@ class Look:
     best_value: float
 
 
-def look(logits: Logits, mask: Mask | None) -> Look:
+class FarRow(Protocol):
+    """A row of logits that stays where it was computed."""
+
+    def look(self, mask: Mask | None) -> Look:
+        """Return what a draw needs of it, computed there."""
+
+    def numbers(self) -> Logits:
+        """Bring it here."""
+
+
+Row = Logits | FarRow
+
+
+def numbers(row: Row) -> Logits:
+    """Return a row's logits."""
+    return row if isinstance(row, np.ndarray) else row.numbers()
+
+
+def look(logits: Row, mask: Mask | None) -> Look:
     """Return what a draw needs of a row, natively where that is built."""
+    if not isinstance(logits, np.ndarray):
+        return logits.look(mask)
     library = native.library()
     if library is None:
         return look_plain(logits, mask)
@@ -111,7 +132,7 @@ def only_id(mask: Mask) -> int | None:
     return None if word & (word - 1) else 32 * int(words[0]) + word.bit_length() - 1
 
 
-def draw(logits: Logits, mask: Mask | None, generation: Generation, position: int) -> Draw:
+def draw(logits: Row, mask: Mask | None, generation: Generation, position: int) -> Draw:
     """
     Draw the token that goes to `position`.
 
@@ -122,8 +143,9 @@ def draw(logits: Logits, mask: Mask | None, generation: Generation, position: in
         raise NotFiniteError('the model produced logits that are not finite')
     choice, value = seen.best, seen.best_value
     if generation.temperature > 0.0:
-        ids = None if mask is None else allowed_ids(mask, len(logits))
-        values = logits if ids is None else logits[ids]
+        all_values = numbers(logits)
+        ids = None if mask is None else allowed_ids(mask, len(all_values))
+        values = all_values if ids is None else all_values[ids]
         index = _choose(values, generation, position)
         choice, value = index if ids is None else int(ids[index]), float(values[index])
     return Draw(

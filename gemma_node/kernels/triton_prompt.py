@@ -229,7 +229,8 @@ def prompt_product(
         plain = room[: rows * weight.padded_columns].view(rows, weight.padded_columns)
         for index, part in enumerate(parts):
             unpack(part, plain[index * (end - start) :])
-        factors = None if weight.factors is None else torch.cat([each.factors for each in parts])
+        found = [each.factors for each in parts if each.factors is not None]
+        factors = torch.cat(found) if found else None
         taken = Planes(kind=BF16, rows=sum(each.rows for each in parts), columns=weight.columns,
                        group=0, data=plain, factors=factors)  # fmt: skip
         _plain(x, taken, out[:, start:], tiling, gated)

@@ -32,6 +32,7 @@ from torch import Tensor
 
 from gemma_node.backends.base import Envelope
 from gemma_node.engine.config import EngineConfig
+from gemma_node.engine.runner import dense
 from gemma_node.engine.runner import make_runner
 from gemma_node.engine.runner import Rows
 from gemma_node.engine.runner import Runner
@@ -180,14 +181,14 @@ def prefill(runner: Runner, lane: int, ids: tuple[int, ...], start: int = 0) -> 
             Rows(lane=lane, start=line, token_ids=tile, num_prompt=len(ids), outputs=outputs)
         ])
     assert logits is not None
-    return torch.from_numpy(logits[0].copy())
+    return torch.from_numpy(dense(logits)[0].copy())
 
 
 def decode(runner: Runner, lane: int, token_id: int, position: int) -> Tensor:
     """Run one token after a prompt; return its logits."""
     rows = Rows(lane=lane, start=position, token_ids=(token_id,), num_prompt=0, outputs=(0,))
     (logits,) = runner.forward([rows])
-    return torch.from_numpy(logits[0].copy())
+    return torch.from_numpy(dense(logits)[0].copy())
 
 
 def twin(model: Gemma4, config: ModelConfig | None = None) -> Gemma4:

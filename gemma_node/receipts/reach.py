@@ -31,6 +31,7 @@ import torch
 from torch import nn
 from torch import Tensor
 
+from gemma_node.engine.runner import dense
 from gemma_node.engine.runner import Rows
 from gemma_node.engine.runner import Runner
 from gemma_node.model.cache_shape import slot_counts
@@ -239,7 +240,7 @@ def _tile(runner: Runner, ids: tuple[int, ...], row: int) -> Tensor:
             outputs=(row - start,),
         )
     ])
-    return torch.from_numpy(logits[0].copy())
+    return torch.from_numpy(dense(logits)[0].copy())
 
 
 def _ids(bench: Bench, row: int) -> tuple[int, ...]:

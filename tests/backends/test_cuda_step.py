@@ -29,6 +29,7 @@ from gemma_node.backends.cuda_step import device_problem
 from gemma_node.backends.cuda_step import DeviceModel
 from gemma_node.engine.config import EngineConfig
 from gemma_node.engine.device_runner import DeviceRunner
+from gemma_node.engine.runner import dense
 from gemma_node.engine.runner import Rows
 from gemma_node.engine.runner import Runner
 from gemma_node.engine.torch_runner import TorchRunner
@@ -71,7 +72,7 @@ def _rows(lane: int, start: int, end: int, prompt: int, outputs: Sequence[int]) 
 
 def _ask(runner: Runner, *batch: Rows) -> list[Floats]:
     with torch.inference_mode():
-        return [each.copy() for each in runner.forward(batch)]
+        return [dense(each).copy() for each in runner.forward(batch)]
 
 
 def _model(**shape: Any) -> Gemma4:

@@ -28,7 +28,11 @@ from gemma_node.engine import engine as engine_module
 from gemma_node.engine.config import EngineConfig
 from gemma_node.engine.device_runner import DeviceRunner
 from gemma_node.engine.engine import Engine
+from gemma_node.engine.runner import dense
 from gemma_node.engine.runner import Rows
+from gemma_node.engine.sampler import Look
+from gemma_node.engine.sampler import look
+from gemma_node.engine.sampler import numbers
 from gemma_node.kernels import plain_ops
 from gemma_node.model.gemma4 import Gemma4
 from tests.fixtures.random_model import random_model
@@ -64,14 +68,14 @@ def test_a_state_goes_on_in_another_lane_with_equal_bits(model: Gemma4) -> None:
     runner.forward([_rows(0, 0, 64, 130)])
     runner.forward([_rows(0, 64, 128, 130)])
     kept = runner.snapshot(0, 128, runner.parts(0, 128))
-    wanted = [runner.forward([_rows(0, 128, 130, 130)])[0].copy()]
-    wanted.append(runner.forward([_rows(0, 130, 131, 130)])[0].copy())
+    wanted = [dense(runner.forward([_rows(0, 128, 130, 130)])[0]).copy()]
+    wanted.append(dense(runner.forward([_rows(0, 130, 131, 130)])[0]).copy())
     runner.leave(0)
     saved = runner.export(kept)
     for lane, state in ((2, kept), (1, runner.load(128, saved))):
         runner.restore(lane, state)
-        found = [runner.forward([_rows(lane, 128, 130, 130)])[0].copy()]
-        found.append(runner.forward([_rows(lane, 130, 131, 130)])[0].copy())
+        found = [dense(runner.forward([_rows(lane, 128, 130, 130)])[0]).copy()]
+        found.append(dense(runner.forward([_rows(lane, 130, 131, 130)])[0]).copy())
         assert [each.tobytes() for each in found] == [each.tobytes() for each in wanted]
 
 
@@ -79,13 +83,35 @@ def test_a_state_goes_on_in_another_lane_with_equal_bits(model: Gemma4) -> None:
 def test_pages_that_nobody_holds_do_not_matter(model: Gemma4) -> None:
     limits = {'lanes': 2, 'context_tokens': 256, 'state_budget_bytes': 0, 'num_threads': 1}
     runner = _make(model, EngineConfig(**limits))
-    (clean,) = (each.copy() for each in runner.forward([_rows(0, 0, 70, 70)]))
+    (clean,) = (dense(each).copy() for each in runner.forward([_rows(0, 0, 70, 70)]))
     runner.leave(0)
     for pool in runner._pools:
         for page in pool._free:
             pool.view(page).fill_(torch.nan)
     (found,) = runner.forward([_rows(1, 0, 70, 70)])
-    assert found.tobytes() == clean.tobytes()
+    assert dense(found).tobytes() == clean.tobytes()
+
+
+def _near(found: Look, wanted: Look) -> bool:
+    ours, theirs = ((each.total, each.kept, each.best_value) for each in (found, wanted))
+    return found.best == wanted.best and bool(np.allclose(ours, theirs, atol=1e-4))
+
+
+@torch.inference_mode()
+def test_rows_are_looked_at_where_they_are_as_they_are_here(model: Gemma4) -> None:
+    runner = _make(model, EngineConfig(lanes=2, context_tokens=256, state_budget_bytes=0))
+    mask = np.full(7, -1, np.int32)
+    runner.forward([_rows(0, 0, 70, 70)])
+    passes = ([_rows(1, 0, 70, 70)], [_rows(0, 70, 71, 70), _rows(1, 70, 72, 70)])
+    for batch in passes:
+        for (row,) in runner.forward(batch):
+            values = numbers(row)
+            mask[:] = -1
+            best = look(values, None).best
+            mask[best // 32] &= ~np.int32(1 << (best % 32)) if best % 32 < 31 else 0x7FFFFFFF
+            assert _near(look(row, None), look(values, None))
+            assert _near(look(row, mask), look(values, mask))
+            assert look(row, mask).best != best
 
 
 def test_the_engine_replies_as_with_plain_pytorch(
