@@ -22,9 +22,12 @@ from __future__ import annotations
 
 import argparse
 from collections import defaultdict
+import importlib.metadata
 import json
+import os
 from pathlib import Path
 import statistics
+import subprocess
 import sys
 import time
 from typing import Any
@@ -59,17 +62,23 @@ class Bench:
         self.drawn_s = time.monotonic() - began
         began = time.monotonic()
         self.pages = pages = -(-arguments.most // 64)
+        if arguments.ple_on_host:
+            table = model.embed_tokens_per_layer
+            table.packed = table.packed.to('cpu')
+        window = model.config.sliding_window
+        ring = min(pages, -(-window // 64) + -(-arguments.chunk // 64) + 2)
         self.step = DeviceModel(
             model, ops=ops, device=torch.device(arguments.device), lanes=self.lanes,
-            context_tokens=arguments.most, num_pages=(self.lanes * pages, self.lanes * pages),
+            context_tokens=arguments.most, num_pages=(self.lanes * pages, self.lanes * ring),
             kv_dtype=arguments.kv, max_prompt_rows=arguments.chunk,
             ple_on_host=arguments.ple_on_host,
         )  # fmt: skip
         self.packed_s = time.monotonic() - began
-        for kind in (0, 1):
-            for lane in range(self.lanes):
-                for number in range(pages):
-                    self.step.set_page(kind, lane, number, lane * pages + number)
+        for lane in range(self.lanes):
+            for number in range(pages):
+                self.step.set_page(0, lane, number, lane * pages + number)
+                # Of sliding layers no pass reads more than so many.
+                self.step.set_page(1, lane, number, lane * ring + number % ring)
         self.chunk = arguments.chunk
         self.vocab = model.config.vocab_size
         self.rng = np.random.default_rng(1)
@@ -83,6 +92,30 @@ class Bench:
             is_last = start + self.chunk >= length
             self.step.prompt(part, start, lane, (len(part) - 1,) if is_last else ())
         return time.perf_counter() - started
+
+    def decision(self, state: int, new: int, output: int) -> dict[str, float]:
+        """Return times of one call: new tokens on a state, then a reply under masks."""
+        ids = self.rng.integers(0, self.vocab, state + new).astype(np.int32)
+        for start in range(0, state, self.chunk):
+            self.step.prompt(ids[start : min(start + self.chunk, state)], start, 0)
+        # States are kept at multiples of 64.
+        line = state // 64 * 64
+        masks = np.full((1, -(-self.vocab // 32)), -1, np.int32)
+        firsts, wholes = [], []
+        for _ in range(12):
+            started = time.perf_counter()
+            looks = self.step.prompt(ids[line:], line, 0, (len(ids) - line - 1,), masks)
+            firsts.append(time.perf_counter() - started)
+            for index in range(output):
+                position = np.array([state + new + index], np.int32)
+                masks[0, index] = -2 - index
+                looks = self.step.decode(looks.best, position, np.zeros(1, np.int32), masks)
+            wholes.append(time.perf_counter() - started)
+        return {
+            'state': state, 'new': new, 'output': output,
+            'first_token_ms': round(1e3 * statistics.median(firsts[2:]), 3),
+            'decision_ms': round(1e3 * statistics.median(wholes[2:]), 3),
+        }  # fmt: skip
 
     def decode(self, lanes: int, steps: int, masks: np.ndarray | None) -> list[float]:
         """Return seconds of steps in which each lane takes its best token."""
@@ -155,14 +188,27 @@ class Bench:
         return wrong
 
 
+def memory_used() -> int:
+    """Return MiB in use on the device, contexts of processes too."""
+    query = ['nvidia-smi', '--query-gpu=memory.used', '--format=csv,noheader,nounits', '-i',
+             os.environ.get('CUDA_VISIBLE_DEVICES', '0')]  # fmt: skip
+    return int(subprocess.run(query, capture_output=True, text=True, check=True).stdout)
+
+
+def software() -> dict[str, str]:
+    """Return versions."""
+    return {'torch': torch.__version__, 'cuda': str(torch.version.cuda),
+            'triton': importlib.metadata.version('triton')}  # fmt: skip
+
+
 def run(arguments: argparse.Namespace, save: Any) -> None:
     """Measure in the order of value, saving after each."""
     on_gpu = arguments.device == 'cuda'
     report: dict[str, Any] = {'form': arguments.form, 'kv': arguments.kv,
                               'context': arguments.context}  # fmt: skip
     if on_gpu:
-        report |= {'device': torch.cuda.get_device_name(), **ceilings()}
-        free_before = torch.cuda.mem_get_info()[0]
+        used_before = memory_used()
+        report |= {'device': torch.cuda.get_device_name(), **ceilings(), **software()}
     bench = Bench(arguments)
     report |= {'draw_s': round(bench.drawn_s, 1), 'pack_s': round(bench.packed_s, 1)}
     report['bytes_per_step'] = bench.step.weights.nbytes_per_token
@@ -193,12 +239,15 @@ def run(arguments: argparse.Namespace, save: Any) -> None:
                        'tokens_per_s': round(length / seconds)})  # fmt: skip
         sys.stdout.write(f'{arguments.form} prompt {prompt[-1]}\n')
         save(report)
+    report['decision'] = bench.decision(min(1500, bench.context), 100, 40)
+    sys.stdout.write(f'{arguments.form} decision {report["decision"]}\n')
     if on_gpu:
         report['kernels_one_lane'] = bench.kernel_times(arguments.lanes[0])
         for name, each in list(report['kernels_one_lane'].items())[:14]:
             sys.stdout.write(f'  {each} {name[:60]}\n')
-        used = free_before - torch.cuda.mem_get_info()[0]
-        report['free_memory_drop_bytes'] = used
+        torch.cuda.empty_cache()
+        report['device_memory_used_mib'] = memory_used() - used_before
+        sys.stdout.write(f'{arguments.form} memory {report["device_memory_used_mib"]} MiB\n')
     for lane in range(bench.lanes):
         bench.fill(lane, bench.context)
     report['rows_compared'] = arguments.compare

@@ -240,7 +240,7 @@ class DeviceModel:
         buffers.host_lanes[:rows] = lanes
         buffers.host_count[0] = count
         buffers.send(masks, min(rows, MAX_ROWS))
-        if self.weights.ple_table is None:
+        if self.weights.ple_source is not None:
             taken = self.weights.ple_source.take(torch.from_numpy(ids.astype(np.int64)))
             buffers.host_told[:rows].copy_(taken.dequantize(torch.bfloat16))
             told = buffers.told.data[:rows, : buffers.told.columns]

@@ -85,10 +85,12 @@ class DeviceWeights:
         self.head = self._planes(model.embed_tokens.packed)
         # A table that no gather knows is given as bfloat16.
         self.embedding = self.head if _is_table(self.head) else self._plain(model.embed_tokens)
-        self.ple_source = model.embed_tokens_per_layer.packed
+        # One of both: a table that is on the device is not kept here as well.
+        source = model.embed_tokens_per_layer.packed
+        self.ple_source = source if ple_on_host else None
         self.ple_table: Planes | None = None
         if not ple_on_host:
-            table = self._planes(self.ple_source)
+            table = self._planes(source)
             if not _is_table(table):
                 table = self._plain(model.embed_tokens_per_layer)
             self.ple_table = table
