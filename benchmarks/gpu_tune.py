@@ -79,7 +79,7 @@ def _compile(jobs: list[tuple[str, str, tuple[int, int, int, int]]]) -> int:
         if name not in made:
             made.clear()
             size, columns, _ = SHAPES[name]
-            made[name] = matrix(min(size, 16384), columns, form)
+            made[name] = matrix(size, columns, form)
         weight = made[name]
         x = torch.zeros(8, weight.columns, device='cuda').bfloat16()
         tiling = Tiling(rows=rows, parts=parts, warps=warps, stages=stages)
