@@ -113,7 +113,6 @@ class Buffers:
         self.scratch = [self._scratch(zeros, table_pages * PAGE, window)
                         for window in (0, config.sliding_window)]  # fmt: skip
         self.logits = zeros(1, MAX_ROWS, vocab)
-        self.kept = zeros(MAX_ROWS, vocab)
         self.blocks = zeros(MAX_ROWS, -(-vocab // 2048), 8)
         self.result = zeros(MAX_ROWS, 4)
         self.looks, self.best = self.result[:, :3], self.result.view(torch.int32)[:, 3]

@@ -119,6 +119,7 @@ class DeviceModel:
         # The twins look at values on the host, which no graph can.
         self._graphs = graphs and device.type == 'cuda' and ops.NAME == 'triton'
         self._captured: dict[tuple[str, int], torch.cuda.CUDAGraph] = {}
+        self._kept: list[npt.NDArray[np.float32]] = []
         table_pages = -(-context_tokens // PAGE)
         self.weights = DeviceWeights(
             model, num_positions=table_pages * PAGE, device=device, ple_on_host=ple_on_host
@@ -183,11 +184,12 @@ class DeviceModel:
         self._send(padded, positions, np.full(rows, lane, np.int32), masks, count)
         self._run('prompt', rows, self._prompt)
         looks = None
-        for index, row in enumerate(outputs):
+        self._kept = []
+        for row in outputs:
+            if looks is not None:
+                self._kept.append(self.logits(1)[0])
             self._buffers.picked.fill_(row)
             self._run('finish', 1, self._finish)
-            if index + 1 < len(outputs):
-                self._buffers.kept[index].copy_(self._buffers.logits[0, 0])
             looks = self._receive(1)
         return looks
 
@@ -199,13 +201,12 @@ class DeviceModel:
 
     def logits(self, rows: int) -> npt.NDArray[np.float32]:
         """Return the capped logits [rows, vocab] of the last pass."""
-        found: npt.NDArray[np.float32] = self._buffers.logits[0, :rows].cpu().numpy()
+        found: npt.NDArray[np.float32] = self._buffers.logits[0, :rows].to('cpu', copy=True).numpy()
         return found
 
-    def kept_logits(self, rows: int) -> npt.NDArray[np.float32]:
+    def kept_logits(self) -> list[npt.NDArray[np.float32]]:
         """Return those of the outputs of the last `prompt` but the last one."""
-        found: npt.NDArray[np.float32] = self._buffers.kept[:rows].cpu().numpy()
-        return found
+        return self._kept
 
     def warm_up(self, rows: Sequence[int], prompt_rows: Sequence[int]) -> None:
         """Compile and capture what serving will run; page 0 of lane 0 is overwritten."""

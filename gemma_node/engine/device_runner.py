@@ -185,8 +185,7 @@ class DeviceRunner(NativeRunner):
             wanted = [each - first for each in rows.outputs if 0 <= each - first < len(ids)]
             self._step.prompt(ids, rows.start + first, rows.lane, wanted)
             if wanted:
-                before = self._step.kept_logits(len(wanted) - 1)
-                last = self._step.logits(1)
+                before, last = self._step.kept_logits(), self._step.logits(1)
                 for row, logits in zip(wanted, [*before, *last], strict=True):
                     known[first + row] = logits
         return known
