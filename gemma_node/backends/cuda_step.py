@@ -201,7 +201,8 @@ class DeviceModel:
 
     def logits(self, rows: int) -> npt.NDArray[np.float32]:
         """Return the capped logits [rows, vocab] of the last pass."""
-        found: npt.NDArray[np.float32] = self._buffers.logits[0, :rows].to('cpu', copy=True).numpy()
+        taken = self._buffers.logits[0, :rows].to('cpu', copy=True)
+        found: npt.NDArray[np.float32] = taken.numpy()
         return found
 
     def kept_logits(self) -> list[npt.NDArray[np.float32]]:
