@@ -14,20 +14,24 @@
 
 
 """
-Convert a full-size checkpoint by each recipe and prove what comes out.
+Convert a full-size checkpoint by each recipe, twice, and prove what comes out.
 
     .venv/bin/python benchmarks/rehearsal.py SRC WORK --oracle PYTHON --out FILE
 
 SRC is a bfloat16 checkpoint (scripts/make_random_e4b.py writes one), WORK a folder on a disk with
-room for the results, PYTHON one that has MLX. Each conversion is a process of its own: time,
-processor time and peak of private memory (RssAnon) are taken from outside. Then: bytes of tensors,
-every tensor against mx.quantize, 16 tokens decoded from the first folder, and a second conversion
-that is killed (-9) half way and started again. Results are removed; FILE is written as steps end.
+room for two results, PYTHON one that has mlx-lm, compressed-tensors and transformers. Each
+conversion is a process of its own: time, processor time and peak of private memory (RssAnon) are
+taken from outside. For each recipe: bytes of tensors, every tensor against mx.quantize,
+compressed-tensors or the source, what the libraries would load, and a second conversion whose
+files must have the same bytes; it ends without an answer if source or package changed between
+them. Of mlx-4bit also 16 tokens are decoded, and a third conversion is killed (-9) half way and
+started again. Results are removed; FILE is written as steps end.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 import hashlib
@@ -48,6 +52,7 @@ sys.path.insert(0, str(ROOT))
 import torch  # noqa: E402
 
 import gemma_node  # noqa: E402
+from gemma_node.backends.identity import package_digest  # noqa: E402
 from gemma_node.cli_inspect import inspect_checkpoint  # noqa: E402
 from gemma_node.core import Finish  # noqa: E402
 from gemma_node.core import Generation  # noqa: E402
@@ -58,13 +63,14 @@ from gemma_node.errors import CheckpointError  # noqa: E402
 from gemma_node.model.header import read_header  # noqa: E402
 from gemma_node.model.weights import load_model  # noqa: E402
 
-RECIPES = ('mlx-4bit', 'mlx-4bit-ple-bf16', 'mlx-4bit-ple-bf16-attn8')
 # What E4B's geometry gives, by arithmetic.
 E4B_BYTES = {
     'mlx-4bit': 4_198_750_292, 'mlx-4bit-ple-bf16': 4_277_885_012,
     'mlx-4bit-ple-bf16-attn8': 4_571_486_292, 'mlx-8bit': 7_929_976_916,
     'nvfp4a16': 9_215_139_248, 'bf16': 14_926_026_836,
 }
+RECIPES = tuple(E4B_BYTES)
+DECODED = 'mlx-4bit'
 E4B_PARAMETERS = 7_463_013_418
 NUM_TOKENS = 16
 PROMPT = (2, 600, 7000, 80_000, 900, 1000, 11_000, 120_000)
@@ -82,10 +88,10 @@ class Child:
             [str(each) for each in command], cwd=ROOT, env=environment, text=True,
             stdout=subprocess.PIPE)
 
-    def running(self) -> bool:
+    def running(self, pause: float = SAMPLE_S) -> bool:
         """Sample, and return whether it still runs; sleeps in between."""
         self._peak = max(self._peak, rss_anon(self.process.pid))
-        time.sleep(SAMPLE_S)
+        time.sleep(pause)
         return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
     def result(self) -> dict[str, Any]:
@@ -141,11 +147,18 @@ def convert(source: Path, target: Path, recipe: str) -> dict[str, Any]:
     return report
 
 
-def against_mlx(oracle: str, source: Path, targets: list[Path]) -> dict[str, Any]:
-    """Return how many tensors of the folders equal those that mx.quantize gives now."""
-    program = ROOT / 'tests' / 'fixtures' / 'oracles' / 'mlx_full.py'
-    report = Child(oracle, program, source, *targets).result()
-    return {**report.pop('printed'), **report}
+def against_libraries(oracle: str, source: Path, target: Path, recipe: str) -> dict[str, Any]:
+    """Return how many tensors equal what MLX or compressed-tensors gives now, or the source."""
+    programs = ROOT / 'tests' / 'fixtures' / 'oracles'
+    is_mlx = recipe.startswith('mlx')
+    program = programs / ('mlx_full.py' if is_mlx else 'compressed_full.py')
+    report = Child(oracle, program, source, target).result()
+    found = report.pop('printed')
+    if is_mlx:
+        found |= found.pop('folders')[target.name]
+    # By what follows layers.N.
+    found['dropped'] = dict(Counter(name.split('.', 2)[-1] for name in found['dropped']))
+    return {**found, **report}
 
 
 def decode(folder: Path) -> None:
@@ -172,14 +185,12 @@ def decode(folder: Path) -> None:
         'finish': result.finish.name, 'token_ids': list(result.token_ids)}))
 
 
-def killed_and_resumed(source: Path, first: Path, target: Path, recipe: str) -> dict[str, Any]:
-    """Convert again, killed half way and started again; compare with the first result."""
+def killed_and_resumed(source: Path, target: Path, recipe: str, units: int) -> dict[str, Any]:
+    """Convert again, killed half way and started again."""
     child = converting(source, target, recipe)
     partial = target.parent / f'.{target.name}.partial'
     journal = partial / 'journal.jsonl'
-    units = sum(name.endswith('.weight') or name.endswith('layer_scalar')
-                for file in first.glob('*.safetensors') for name in read_header(file))
-    while child.running():
+    while child.running(pause=0.001):
         if journal.is_file() and len(journal.read_bytes().splitlines()) > units // 2:
             break
     child.kill()
@@ -189,12 +200,34 @@ def killed_and_resumed(source: Path, first: Path, target: Path, recipe: str) -> 
     again = converting(source, target, recipe).result()
     report['resumed_units'] = again.pop('printed')['resumed']
     report |= again
-    before, after = digests(first), digests(target)
-    report['same_bytes_as_first'] = before == after
-    report['files_that_differ'] = sorted(
-        name for name in before | after if before.get(name) != after.get(name))
     report['left_behind'] = sorted(each.name for each in target.parent.glob('.*.partial'))
     return report
+
+
+class Unchanged:
+    """Holds that source and package stay what they were, since a result depends on both."""
+
+    def __init__(self, source: Path) -> None:
+        self._source = source
+        self._before = self._state()
+
+    def check(self) -> None:
+        """End the rehearsal if either changed: what it then compared would say nothing."""
+        if self._state() != self._before:
+            raise SystemExit('source or package changed during the rehearsal; run it again')
+
+    def _state(self) -> object:
+        files = sorted(self._source.iterdir())
+        return package_digest(), [
+            (file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files
+        ]
+
+
+def compared(first: dict[str, str], target: Path) -> dict[str, Any]:
+    """Say whether a folder has the files, byte for byte, whose digests were taken before."""
+    again = digests(target)
+    differ = sorted(name for name in first | again if first.get(name) != again.get(name))
+    return {'files': len(again), 'same_bytes_as_first': not differ, 'files_that_differ': differ}
 
 
 def is_refused(folder: Path) -> bool:
@@ -242,7 +275,7 @@ def described(source: Path, words: list[str]) -> dict[str, Any]:
         'command': ' '.join(['.venv/bin/python benchmarks/rehearsal.py', *words]),
         'commit': commit, 'cpu': cpu, 'cores': len(os.sched_getaffinity(0)),
         'memory_bytes': os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES'),
-        'niceness': os.nice(0),
+        'niceness': os.nice(0), 'package_digest': package_digest(),
         'versions': {'gemma_node': gemma_node.__version__, 'torch': torch.__version__,
                      'python': platform.python_version()},
         'source': {'parameters': facts['parameters'], 'bytes': facts['bytes'],
@@ -250,37 +283,51 @@ def described(source: Path, words: list[str]) -> dict[str, Any]:
     }
 
 
-def rehearse(arguments: argparse.Namespace) -> dict[str, Any]:
+def rehearse_recipe(
+    arguments: argparse.Namespace, recipe: str, steps: dict[str, Any], unchanged: Unchanged
+) -> Iterator[None]:
+    """Run the steps of one recipe; yields after each."""
+    source, target = arguments.source, arguments.work / recipe
+    with under_load(steps, f'convert {recipe}') as step:
+        step |= convert(source, target, recipe)
+    yield
+    if arguments.oracle:
+        with under_load(steps, f'compare {recipe}') as step:
+            step |= against_libraries(arguments.oracle, source, target, recipe)
+        yield
+    if recipe == DECODED:
+        with under_load(steps, f'decode {recipe}') as step:
+            step |= Child(sys.executable, __file__, target, '--decode').result()
+        yield
+    first = digests(target)
+    units = sum(name.endswith('.weight') or name.endswith('layer_scalar')
+                for file in target.glob('*.safetensors') for name in read_header(file))
+    shutil.rmtree(target)
+    with under_load(steps, f'convert {recipe} again') as step:
+        step |= convert(source, target, recipe)
+        unchanged.check()
+        step |= compared(first, target)
+    shutil.rmtree(target)
+    yield
+    if recipe == DECODED:
+        with under_load(steps, f'killed and resumed {recipe}') as step:
+            step |= killed_and_resumed(source, target, recipe, units)
+            unchanged.check()
+            step |= compared(first, target)
+        shutil.rmtree(target)
+        yield
+
+
+def rehearse(arguments: argparse.Namespace) -> None:
     """Run all steps; the file is written after each."""
-    source, work = arguments.source, arguments.work
     words = ['SRC', 'WORK', '--oracle PYTHON', f'--recipes {" ".join(arguments.recipes)}']
-    report = described(source, words)
+    report = described(arguments.source, words)
     report['steps'] = steps = {}
-    work.mkdir(exist_ok=True)
-    targets = {recipe: work / recipe for recipe in arguments.recipes}
-
-    def save() -> None:
-        arguments.out.write_text(json.dumps(report, indent=1) + '\n')
-
-    for recipe, target in targets.items():
-        with under_load(steps, f'convert {recipe}') as step:
-            step |= convert(source, target, recipe)
-        save()
-    mlx = [target for recipe, target in targets.items() if recipe.startswith('mlx')]
-    if arguments.oracle and mlx:
-        with under_load(steps, 'against mx.quantize') as step:
-            step |= against_mlx(arguments.oracle, source, mlx)
-        save()
-    first, folder = next(iter(targets.items()))
-    with under_load(steps, f'decode {first}') as step:
-        step |= Child(sys.executable, __file__, folder, '--decode').result()
-    save()
-    with under_load(steps, f'killed and resumed {first}') as step:
-        step |= killed_and_resumed(source, folder, work / f'{first}-again', first)
-    save()
-    for name in (*targets, f'{first}-again'):
-        shutil.rmtree(work / name)
-    return report
+    arguments.work.mkdir(exist_ok=True)
+    unchanged = Unchanged(arguments.source)
+    for recipe in arguments.recipes:
+        for _ in rehearse_recipe(arguments, recipe, steps, unchanged):
+            arguments.out.write_text(json.dumps(report, indent=1) + '\n')
 
 
 def main() -> None:
@@ -288,7 +335,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
     parser.add_argument('source', type=Path)
     parser.add_argument('work', type=Path, nargs='?')
-    parser.add_argument('--oracle', default='', metavar='PYTHON', help='one that has MLX')
+    parser.add_argument('--oracle', default='', metavar='PYTHON',
+                        help='one that has mlx-lm and compressed-tensors')
     parser.add_argument('--recipes', nargs='+', choices=E4B_BYTES, default=RECIPES)
     parser.add_argument('--out', type=Path, metavar='FILE')
     parser.add_argument('--decode', action='store_true', help=argparse.SUPPRESS)
