@@ -107,17 +107,19 @@ def flipped_mask_bit(engine: Engine) -> None:
 
 
 def unchecked_draft(engine: Engine) -> None:
-    """Take each first draft as if it had been drawn."""
+    """Take each draft as if it had been drawn."""
     producer: Any = engine._producer
     consume, take = producer.consume, producer._take
-    drafted: list[int] = []
+    drafted: dict[int, int] = {}
 
     def spoiled(sequence: Running, start: int, tokens: tuple[int, ...], logits: Any) -> None:
-        drafted[:] = tokens[len(sequence.ids) - start :][:1]
+        known = len(sequence.ids)
+        drafted.clear()
+        drafted.update(enumerate(tokens[known - start :], known))
         consume(sequence, start, tokens, logits)
 
     def spoiled_take(sequence: Running, token_id: int, *more: float) -> Any:
-        return take(sequence, drafted.pop() if drafted else token_id, *more)
+        return take(sequence, drafted.pop(len(sequence.ids), token_id), *more)
 
     producer.consume, producer._take = spoiled, spoiled_take
 
