@@ -139,10 +139,19 @@ class Gate:
 
     :param config: of the engines; lanes, states and folders are set by each way
     :param token_ids: what prompts are made of
+    :param most_lanes: that a way has
     """
 
-    def __init__(self, model: Gemma4, config: EngineConfig, token_ids: Sequence[int]) -> None:
+    def __init__(
+        self,
+        model: Gemma4,
+        config: EngineConfig,
+        token_ids: Sequence[int],
+        *,
+        most_lanes: int = MAX_LANES,
+    ) -> None:
         self._model = model
+        self._most_lanes = most_lanes
         self._config = replace(config, lanes=MAX_LANES, max_drafting_lanes=MAX_LANES)
         self._ids = tuple(token_ids)
         self._reply = _REPLY if config.native else _SHORT_REPLY
@@ -218,11 +227,12 @@ class Gate:
     def factors(self) -> dict[str, Sequence[Any]]:
         """Return what differs between pairs."""
         is_native = self._config.native
+        # Lanes that run one after the other cannot meet in one pass.
+        lanes = (1, 2, 3, 5, 8, 16) if is_native else (1, 2, 4)
         return {
             'length': _lengths(self._model.config, self._config.context_tokens),
             'state': ('none', 'memory', 'disk', 'fork', 'evicted'),
-            # Lanes that run one after the other cannot meet in one pass.
-            'lanes': (1, 2, 3, 5, 8, 16) if is_native else (1, 2, 4),
+            'lanes': tuple(each for each in lanes if each <= self._most_lanes),
             'place': ('first', 'middle', 'last'),
             'neighbours': ('plain', 'canceled', 'failing', 'late', 'same text'),
             'drafts': (False, True),
