@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import platform
 import subprocess
 import sys
 from typing import Any
@@ -35,7 +36,9 @@ from gemma_node.kernels import native
 from gemma_node.model.cached_native import NativeModel
 from gemma_node.model.kv_form import encode_kv
 from gemma_node.model.kv_form import kv_scales
+from gemma_node.quant.affine import AffineTensors
 from gemma_node.quant.affine import quantize
+from gemma_node.quant.affine import unpack
 from gemma_node.quant.packed import Packed
 from gemma_node.quant.packed import PlainTensor
 from tests.fixtures.random_model import random_model
@@ -86,6 +89,61 @@ def test_products_are_near_the_exact_ones(
     # Runs of 64 are summed in order, then the runs.
     bound = sizes * (64 + columns / 64) * 2.0**-24
     assert (np.abs(_multiply(host, matrix, x) - exact) <= bound + 1e-6).all()
+
+
+def _fused(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
+    """Return a * b + c of float32 with one rounding."""
+    product, addend = a.double() * b.double(), c.double()
+    total = product + addend
+    back = total - product
+    error = (product - (total - back)) + (addend - back)
+    # Rounded to odd, the sum is not on a tie of float32 that the exact one is beside.
+    bits = total.view(torch.int64)
+    is_inexact = (error != 0) & (bits % 2 == 0)
+    away = (error > 0) == (total > 0)
+    odd = torch.where(is_inexact, torch.where(away, bits + 1, bits - 1), bits)
+    return odd.view(torch.float64).float()
+
+
+def _twin(matrix: Packed, x: Floats) -> Floats:
+    """Multiply as the native step does, operation by operation, in plain PyTorch."""
+    is_fused = native.isa() != 'plain' or platform.machine() in ('aarch64', 'arm64')
+    fma = _fused if is_fused else (lambda a, b, c: a * b + c)
+    rows = torch.from_numpy(x)
+    if isinstance(matrix, AffineTensors):
+        # Codes are centred on 8.
+        run, numbers = matrix.group_size, unpack(matrix.words, 4).float() - 8.0
+        scales = matrix.scales.float()
+        biases = matrix.biases.float() + 8.0 * scales
+    else:
+        run, numbers = 64, matrix.dequantize(torch.float32)
+    total = torch.zeros(len(x), len(numbers))
+    for part, first in enumerate(range(0, x.shape[1], run)):
+        columns = rows[:, first : first + run]
+        acc = torch.zeros_like(total)
+        for value, weight in zip(columns.T, numbers[:, first : first + run].T, strict=True):
+            acc = fma(value[:, None], weight[None], acc)
+        if isinstance(matrix, AffineTensors):
+            lanes = torch.zeros(len(x), native.WIDTH)
+            for chunk in columns.split(native.WIDTH, 1):
+                lanes = lanes + chunk
+            while lanes.shape[1] > 1:
+                half = lanes.shape[1] // 2
+                lanes = lanes[:, :half] + lanes[:, half:]
+            total = fma(biases[:, part], lanes, fma(scales[:, part], acc, total))
+        else:
+            total = total + acc
+    return total.numpy()
+
+
+@pytest.mark.parametrize('form', FORMS)
+@pytest.mark.parametrize(('rows', 'columns'), [(1, 32), (17, 64), (200, 160), (96, 640)])
+def test_products_equal_a_pytorch_twin_that_sums_in_the_same_order(
+    host: NativeModel, form: str, rows: int, columns: int
+) -> None:
+    matrix = _matrix(form, rows, columns)
+    x = np.random.default_rng(6).normal(size=(13, columns)).astype(np.float32)
+    assert _multiply(host, matrix, x).tobytes() == _twin(matrix, x).tobytes()
 
 
 @pytest.mark.parametrize('form', FORMS)
@@ -167,6 +225,7 @@ def test_narrower_instruction_sets_keep_the_same_promises(isa: str) -> None:
         pytest.skip('this processor has no AVX2')
     names = (
         'near_the_exact_ones',
+        'sums_in_the_same_order',
         'whatever_runs_beside_it',
         'stays_alone',
         'e4m3',

@@ -73,6 +73,7 @@ LAYOUTS: dict[str, dict[str, Any]] = {
     'fp8_tensor': {'quantise': quantised.eight_bit_floats(by_row=False), 'declare': FP8},
     'fp8_row': {'quantise': quantised.eight_bit_floats(by_row=True), 'declare': FP8},
 }  # fmt: skip
+FOUR_BITS = {'mlx'}
 Twin = Callable[..., Path]
 
 
@@ -133,9 +134,10 @@ def test_quantised_weights_stay_near_those_they_were_made_of(
     assert 0.0 < share < {'mlx_3': 1.2, 'mlx_8': 0.1}.get(layout, 0.8), share
 
 
-def generate(model: Gemma4, dtype: str) -> GenerationResult:
-    config = EngineConfig(lanes=1, context_tokens=256, compute_dtype=dtype)
+def generate(model: Gemma4, dtype: str, *, native: bool) -> GenerationResult:
+    config = EngineConfig(lanes=1, context_tokens=256, compute_dtype=dtype, native=native)
     engine = Engine(model, config)
+    assert engine.is_native == native
     prompt = tuple(ids_of(model, 100)[0].tolist())
     engine.submit(Generation(id='a', state_key='a', prompt_ids=prompt, max_tokens=8))
     while True:
@@ -144,15 +146,9 @@ def generate(model: Gemma4, dtype: str) -> GenerationResult:
                 return event
 
 
-@pytest.mark.parametrize('dtype', ['bfloat16', 'float32'])
-@pytest.mark.parametrize('layout', LAYOUTS)
-def test_the_engine_serves_a_quantised_checkpoint_like_its_numbers(
-    twin: Twin, layout: str, dtype: str
-) -> None:
-    model = load_model(twin(layout))
-    ours = generate(model, dtype)
-    assert ours.finish is Finish.LENGTH
-    assert len(ours.token_ids) == 8
+def both(folder: Path, dtype: str, *, native: bool) -> tuple[GenerationResult, GenerationResult]:
+    """Serve a quantised checkpoint, and a plain one with the numbers that it stands for."""
+    model = load_model(folder)
     reference = unpacked(model)
     if dtype == 'float32':
         # In float32 the engine uses the unrounded numbers.
@@ -161,13 +157,40 @@ def test_the_engine_serves_a_quantised_checkpoint_like_its_numbers(
             if isinstance(module, QuantLinear | QuantEmbedding):
                 exact = dense(module.packed, torch.float32)
                 reference.get_submodule(name).weight.data.copy_(exact)
-    plain = generate(reference, dtype)
+    ours = generate(model, dtype, native=native)
+    assert ours.finish is Finish.LENGTH
+    assert len(ours.token_ids) == 8
+    return ours, generate(reference, dtype, native=native)
+
+
+@pytest.mark.parametrize('dtype', ['bfloat16', 'float32'])
+@pytest.mark.parametrize('layout', LAYOUTS)
+def test_plain_pytorch_serves_a_quantised_checkpoint_as_its_numbers_bit_for_bit(
+    twin: Twin, layout: str, dtype: str
+) -> None:
+    ours, plain = both(twin(layout), dtype, native=False)
     assert ours.token_ids == plain.token_ids
-    if dtype == 'float32':
-        # The native step sums codes before it scales them: the same numbers, other roundings.
-        assert ours.probabilities == pytest.approx(plain.probabilities, rel=1e-5)
-    else:
-        assert ours.probabilities == plain.probabilities
+    assert ours.probabilities == plain.probabilities
+
+
+@pytest.mark.parametrize('layout', sorted(LAYOUTS.keys() - FOUR_BITS))
+def test_the_native_step_serves_what_it_unpacks_as_its_numbers_bit_for_bit(
+    twin: Twin, layout: str
+) -> None:
+    ours, plain = both(twin(layout), 'float32', native=True)
+    assert ours.token_ids == plain.token_ids
+    assert ours.probabilities == plain.probabilities
+
+
+@pytest.mark.parametrize('layout', sorted(FOUR_BITS))
+def test_the_native_step_sums_codes_before_it_scales_them_and_stays_near_the_numbers(
+    twin: Twin, layout: str
+) -> None:
+    """In what order it sums is held to the bit in tests/kernels/test_native.py."""
+    ours, plain = both(twin(layout), 'float32', native=True)
+    assert ours.token_ids == plain.token_ids
+    # A few roundings of float32 (6e-8 each), through four layers.
+    assert ours.probabilities == pytest.approx(plain.probabilities, rel=1e-5)
 
 
 def test_forms_parameters_and_table_are_named_and_counted(twin: Twin, source: Path) -> None:
