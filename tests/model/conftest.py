@@ -44,6 +44,8 @@ SHAPES: dict[int, tuple[list[str], list[str]]] = {
     102: ([S, F, S, F, S, F], []),
     103: ([S, S, S, S, F] * 2, [S, S, S, S, F]),
     104: ([S, S, S, S, S, F], [S, S, S, S, S, F]),
+    # All of E2B's 35 layers, 20 of them shared.
+    105: ([S, S, S, S, F] * 3, [S, S, S, S, F] * 4),
 }
 
 
@@ -69,7 +71,7 @@ def tiny_config(seed: int) -> dict[str, Any]:
         'num_kv_shared_layers': len(shared),
         'layer_types': owners + shared,
         'sliding_window': rng.choice([4, 8, 16]),
-        'use_double_wide_mlp': rng.random() < 0.5 or seed == 103,
+        'use_double_wide_mlp': rng.random() < 0.5 or seed in (103, 105),
         'final_logit_softcapping': rng.choice([30.0, 5.0]),
         'max_position_embeddings': 512,
         'rope_parameters': {

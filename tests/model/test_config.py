@@ -28,6 +28,7 @@ from gemma_node.errors import CheckpointError
 from gemma_node.model.config import FULL
 from gemma_node.model.config import ModelConfig
 from gemma_node.model.config import SLIDING
+from tests.fixtures import sources
 
 
 def e4b() -> dict[str, Any]:
@@ -76,6 +77,17 @@ def test_e4b_layers_share_keys_and_values_as_specified() -> None:
     assert config.layer(5).head_dim == 512
     assert config.layer(4).head_dim == 256
     assert {each.intermediate_size for each in config.layers} == {10240}
+
+
+def test_e2b_layers_share_keys_and_values_and_are_wide_where_they_do() -> None:
+    config = ModelConfig.from_mapping(sources.E2B)
+    assert (config.num_layers, config.num_owning_layers) == (35, 15)
+    assert [each.index for each in config.layers if not each.is_sliding] == [*range(4, 35, 5)]
+    shared = config.layers[15:]
+    assert {each.kv_source for each in shared if each.is_sliding} == {13}
+    assert {each.kv_source for each in shared if not each.is_sliding} == {14}
+    assert {each.intermediate_size for each in config.layers[:15]} == {6144}
+    assert {each.intermediate_size for each in shared} == {12288}
 
 
 def test_double_wide_mlp_widens_shared_layers_only() -> None:

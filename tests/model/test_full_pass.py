@@ -47,7 +47,7 @@ def test_the_shapes_have_every_mechanism() -> None:
     } == {0.25, 0.5, 1.0}
     # E2B: wide shared layers, a global layer every fifth.
     assert any(
-        config['use_double_wide_mlp'] and config['layer_types'][4::5] == [F] * 3
+        config['use_double_wide_mlp'] and config['layer_types'][4::5] == [F] * 7
         for config in configs
     )
     assert any(not config['num_kv_shared_layers'] for config in configs)

@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import json
 from pathlib import Path
 from typing import Any
 
@@ -318,6 +319,34 @@ def test_mixed_bits_without_overrides_are_read_by_their_shapes(twin: Twin) -> No
 
     form = load_model(twin('mlx', quantise=mixed)).form
     assert 'mlx-8bit/32' in form and 'mlx-5bit/32' in form
+
+
+def test_modelopts_mixed_precision_loads_and_computes_what_it_stands_for(twin: Twin) -> None:
+    algorithms = {'self_attn': 'FP8', 'mlp': 'W4A16_NVFP4'}
+    layers = {}
+
+    def mixed(module: str, weight: torch.Tensor) -> Any:
+        algorithm = next((name for part, name in algorithms.items() if part in module), '')
+        if not algorithm:
+            return None
+        layers[module] = {'quant_algo': algorithm}
+        if algorithm == 'FP8':
+            return quantised.eight_bit_floats(by_row=False)(module, weight)
+        return quantised.modelopt(module, weight)
+
+    folder = twin('nvfp4_modelopt', quantise=mixed, declare={})
+    settings = {'quant_algo': 'MIXED_PRECISION', 'quantized_layers': layers}
+    separate = {'producer': {'name': 'modelopt'}, 'quantization': settings}
+    (folder / 'hf_quant_config.json').write_text(json.dumps(separate))
+    model = load_model(folder)
+    assert 'nvfp4' in model.form and 'fp8' in model.form
+    ids = ids_of(model, 40)
+    with torch.inference_mode():
+        assert torch.equal(model(ids), unpacked(model)(ids))
+    wrong = next(name for name in layers if 'mlp' in name)
+    layers[wrong] = {'quant_algo': 'FP8'}
+    (folder / 'hf_quant_config.json').write_text(json.dumps(separate))
+    assert 'is stored as nvfp4, declared as fp8' in _refusal(folder)
 
 
 def test_an_excluded_module_that_is_quantised_is_refused(twin: Twin) -> None:

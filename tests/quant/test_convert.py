@@ -216,7 +216,11 @@ SIZES = [
 @pytest.fixture(scope='module')
 def e4b(tmp_path_factory):
     """Return the plans of every recipe for E4B, made of headers alone."""
-    folder = sources.write_e4b_headers(tmp_path_factory.mktemp('e4b') / 'source')
+    return plans(tmp_path_factory.mktemp('e4b') / 'source', sources.E4B)
+
+
+def plans(folder, raw):
+    sources.write_headers(folder, raw)
     config = ModelConfig.from_folder(folder)
     with ExitStack() as stack:
         stored = read_layout(folder, config, stack)
@@ -239,6 +243,20 @@ def test_e4b_has_the_bytes_that_its_arithmetic_says(e4b, recipe, quantised, nbyt
         assert spans[0][0] == len(plan.headers[file])
         assert all(a[1] == b[0] for a, b in pairwise(spans))
         assert spans[-1][1] == size
+
+
+def test_e2b_with_its_double_wide_shared_layers_is_laid_out_by_the_same_arithmetic(tmp_path):
+    made = plans(tmp_path / 'source', sources.E2B)
+    norms, matrices = 285_987, 4_628_283_392
+    assert made['bf16'].tensor_bytes == 2 * (matrices + norms)
+    assert made['mlx-4bit'].num_quantised == 278
+    # Half a byte a number, and a scale and a bias of two bytes each a group of 64.
+    assert made['mlx-4bit'].tensor_bytes == matrices // 2 + matrices // 64 * 4 + 2 * norms
+    assert made['mlx-4bit-ple-bf16'].num_quantised == 278 - 2 * 35
+    wide = {unit.name: unit for unit in made['bf16'].units}
+    for layer, width in ((14, 6144), (15, 12288)):
+        weight = wide[f'layers.{layer}.mlp.down_proj'].outputs['weight']
+        assert weight.shape == (1536, width)
 
 
 class Interrupter:
