@@ -410,6 +410,18 @@ def test_a_disk_that_fills_up_meanwhile_is_one_error_and_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_disk_that_is_full_when_the_small_files_are_copied_leaves_nothing(
+    standalone, tmp_path, monkeypatch
+):
+    def full(source, target):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))
+
+    monkeypatch.setattr(shutil, 'copyfile', full)
+    with pytest.raises(CheckpointError, match='No space left on device; nothing is left of it'):
+        convert(standalone, tmp_path / 'out', 'mlx-4bit')
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_limit_of_the_system_is_one_error_and_leaves_nothing(standalone, tmp_path):
     program = (
         'import resource, sys\n'
