@@ -27,6 +27,9 @@ from gemma_node.quant.convert import convert
 from gemma_node.quant.packed import dense
 from gemma_node.quant.recipes import RECIPES
 
+# Seconds each alone, many times that beside other work.
+pytestmark = pytest.mark.timeout(600)
+
 MLX_RECIPES = [name for name in RECIPES if name.startswith('mlx')]
 
 
