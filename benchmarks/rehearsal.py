@@ -25,7 +25,8 @@ taken from outside. For each recipe: bytes of tensors, every tensor against mx.q
 compressed-tensors or the source, what the libraries would load, and a second conversion whose
 files must have the same bytes; it ends without an answer if source or package changed between
 them. Of mlx-4bit also 16 tokens are decoded, and a third conversion is killed (-9) half way and
-started again. Results are removed; FILE is written as steps end.
+started again. Results are removed; FILE is written as steps end, and a FILE of the same package
+and source is added to.
 """
 
 from __future__ import annotations
@@ -318,11 +319,23 @@ def rehearse_recipe(
         yield
 
 
+def recorded(out: Path, report: dict[str, Any]) -> dict[str, Any]:
+    """Return the steps that a file already has of the same package and source, to be added to."""
+    if not out.exists():
+        return {}
+    before = json.loads(out.read_text())
+    for name in ('package_digest', 'source', 'versions'):
+        if before[name] != report[name]:
+            raise SystemExit(f'{out} is of another {name}; name a new file')
+    steps: dict[str, Any] = before['steps']
+    return steps
+
+
 def rehearse(arguments: argparse.Namespace) -> None:
     """Run all steps; the file is written after each."""
     words = ['SRC', 'WORK', '--oracle PYTHON', f'--recipes {" ".join(arguments.recipes)}']
     report = described(arguments.source, words)
-    report['steps'] = steps = {}
+    report['steps'] = steps = recorded(arguments.out, report)
     arguments.work.mkdir(exist_ok=True)
     unchanged = Unchanged(arguments.source)
     for recipe in arguments.recipes:
