@@ -61,12 +61,15 @@ from gemma_node.msg import DecisionRequest
 from gemma_node.msg import RuntimeInfo
 from gemma_node.ros.conversions import uuid_hex
 from gemma_node.ros.conversions import uuid_message
+from gemma_node.ros.flow import MAX_ANSWERED
 from gemma_node.ros.names import LATCHED
 from gemma_node.srv import ResetSession
 
 ROOT = Path(__file__).resolve().parents[1]
 PERIODS_S = (0.8, 1.2, 1.6, 2.0, 3.0, 4.0, 6.0, 9.0)
 LIMIT_MIB = 2.0
+# More than the node remembers ids of.
+NUM_STOPS = MAX_ANSWERED + 100
 SAMPLE_S = 5.0
 RELIABLE = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)
 PARAMETERS = """
@@ -151,8 +154,9 @@ class Soak:
         self.reset = self.node.create_client(ResetSession, '/gemma_node/reset_session')
         self.change = self.node.create_client(ChangeState, '/gemma_node/change_state')
         self.lives = [Life(self.process.pid, 0.0)]
-        self.next_s = [period * (1 + number / 8) for number, period in enumerate(PERIODS_S)]
+        self.next_s = [0.0] * len(PERIODS_S)
         self.to_cancel: list[tuple[float, Any, str]] = []
+        self.start_s = 0.0
 
     @property
     def now_s(self) -> float:
@@ -174,8 +178,10 @@ class Soak:
         """Ask for so long; the events come at fixed shares of it."""
         if not self.spin(lambda: self.infos and self.decide.server_is_ready(), 120):
             raise SystemExit('the node was not ready in 120 s')
+        self._fill_books()
         self._find_worker()
-        end_s = self.now_s + 60 * minutes
+        self.start_s = self.now_s
+        end_s = self.start_s + 60 * minutes
         events = [(end_s - 60 * minutes * 0.7, self._deactivate_and_activate),
                   (end_s - 60 * minutes * 0.5, self._kill_worker)]
         sampled_s = 0.0
@@ -205,6 +211,7 @@ class Soak:
 
     def figures(self, warm_s: float) -> dict[str, Any]:
         """Return what was counted."""
+        self.lives[0].began_s = self.start_s
         grown = [{'process': name, **life.growth(warm_s)} for name, life in zip(
             ['node', *(f'worker {n}' for n in range(1, len(self.lives)))], self.lives,
             strict=True)]
@@ -221,6 +228,19 @@ class Soak:
             'limit_mib': LIMIT_MIB,
             'holds': {'memory': total <= LIMIT_MIB, 'decisions': not wrong},
         }
+
+    def _fill_books(self) -> None:
+        """
+        Send stops, which need no model, until the node's bounded books are full.
+
+        It remembers the ids of so many answered requests; filling that is no growth.
+        """
+        for number in range(NUM_STOPS):
+            name = uuid.UUID(int=self.random.getrandbits(128)).hex
+            self.sent[name] = self.now_s
+            self.requests.publish(DecisionRequest(
+                id=uuid_message(name), robot=f'r{number % 8 + 1}', text='stop', keep=False))
+            self.spin(lambda: len(self.sent) - sum(self.ended.values()) < 4, 10)
 
     def _ask_those_due(self) -> None:
         now_s = self.now_s

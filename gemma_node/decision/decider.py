@@ -47,6 +47,8 @@ from gemma_node.decision.answers import served
 from gemma_node.decision.answers import trace_of
 from gemma_node.decision.answers import unserved
 from gemma_node.decision.answers import with_facts
+from gemma_node.decision.arrival import Arrival
+from gemma_node.decision.arrival import Session
 from gemma_node.decision.generator import Generator
 from gemma_node.decision.outcome import allowed_tools
 from gemma_node.decision.outcome import AllowedTools
@@ -58,9 +60,6 @@ from gemma_node.decision.prompt import Conversation
 from gemma_node.decision.prompt import Prompt
 from gemma_node.decision.prompt import PromptWriter
 from gemma_node.decision.questioner import Questioner
-from gemma_node.decision.waiting import Arrival
-from gemma_node.decision.waiting import Session
-from gemma_node.decision.waiting import WaitingLine
 from gemma_node.errors import GemmaNodeError
 from gemma_node.errors import RequestError
 from gemma_node.text.chat_template import ChatTemplate
@@ -75,10 +74,6 @@ CHARACTERS_PER_TOKEN = 8
 # No robot's name has a line end, so no robot shares its states.
 _NO_ROBOT = '\n'
 _ID = re.compile(r'[0-9a-f]{32}')
-_WAITED_TEXTS = {
-    ErrorCode.CANCELED: 'the request was canceled before its turn came',
-    ErrorCode.DEADLINE_EXCEEDED: 'the deadline passed before its turn came',
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,10 +93,10 @@ class Decider:
     """
     Turns requests into generations and their results into answers, exactly one each.
 
-    Requests of one session are answered one after the other; while `due` names one that waits,
-    the caller hands it to `resume`. `vocab_size` is the model's, where it is larger than the
-    tokenizer's; `clock` the one that the engine keeps deadlines by. Raises TemplateError,
-    ConfigError or GrammarError for settings that could never be served.
+    A session has one request at a time, since its next prompt holds this one's turn: the others
+    wait in the node's inbox, and a second one here is refused. `vocab_size` is the model's, where
+    it is larger than the tokenizer's; `clock` the one that the engine keeps deadlines by. Raises
+    TemplateError, ConfigError or GrammarError for settings that could never be served.
     """
 
     def __init__(
@@ -129,7 +124,6 @@ class Decider:
         self._robots: dict[str, RobotSettings] = {}
         self._conversations: OrderedDict[Session, Conversation] = OrderedDict()
         self._running: dict[str, _Running] = {}
-        self._waiting = WaitingLine()
         self._bare = self._writer.conversation(
             RobotSettings(name='', system_prompt='', tools=())
         )
@@ -155,7 +149,7 @@ class Decider:
         self._robots[robot.name] = robot
 
     def submit(self, request: Request, observations: Sequence[Observation]) -> Answer | None:
-        """Start or queue a request, or return the answer to one that cannot be served."""
+        """Start a request, or return the answer to one that cannot be served."""
         try:
             robot = self._check(request)
             allowed = allowed_tools(request, robot.tools, self._settings.max_calls)
@@ -173,22 +167,6 @@ class Decider:
             epoch=conversation.epoch,
             at=self._clock(),
         )
-        if arrival.session not in self._open_sessions():
-            return self._start(arrival)
-        self._waiting.add(arrival)
-        return None
-
-    def due(self) -> str | None:
-        """Return the id of a waiting request whose turn has come or whose deadline passed."""
-        return self._waiting.due(self._clock(), self._busy_sessions())
-
-    def resume(self, request_id: str) -> Answer | None:
-        """Start a request that is due, or return its answer when it is late or cannot start."""
-        arrival = self._waiting.take(request_id)
-        if arrival is None:
-            return None
-        if self._clock() >= arrival.deadline:
-            return self._end_waiting(arrival, ErrorCode.DEADLINE_EXCEEDED)
         return self._start(arrival)
 
     def on_result(self, result: GenerationResult) -> Answer:
@@ -236,14 +214,10 @@ class Decider:
             partial_text=free_text(progress.token_ids, self.tokenizer),
         )
 
-    def cancel(self, request_id: str, code: ErrorCode = ErrorCode.CANCELED) -> Answer | None:
-        """End a request: a waiting one with the answer returned, a running one by the engine."""
-        arrival = self._waiting.take(request_id)
-        if arrival is not None:
-            return self._end_waiting(arrival, code)
+    def cancel(self, request_id: str, code: ErrorCode = ErrorCode.CANCELED) -> None:
+        """End a request; its result is the engine's."""
         if request_id in self._running:
             self._generator.cancel(request_id, code)
-        return None
 
     def reset(self, robot: str, session: str, keep_turns: int = 0) -> None:
         """
@@ -281,12 +255,6 @@ class Decider:
         conversation.commit(request, result.token_ids[num_thought:], meaning.made)
         key = _state_key(arrival.session)
         self._generator.prepare(key, conversation.history_ids, conversation.cuts)
-
-    def _end_waiting(self, arrival: Arrival, code: ErrorCode) -> Answer:
-        _abandon(arrival)
-        text = _WAITED_TEXTS.get(code, _WAITED_TEXTS[ErrorCode.CANCELED])
-        answer = unserved(arrival.request, RequestError(code, text))
-        return replace(answer, queue_time=self._clock() - arrival.at)
 
     def _prepare(self, arrival: Arrival) -> tuple[_Running, Generation]:
         started = self._clock()
@@ -336,7 +304,7 @@ class Decider:
         problem = ''
         if not _ID.fullmatch(request.id):
             problem = f'the id {request.id[:64]!r} is not 32 lower-case hex digits'
-        elif request.id in self._running or request.id in self._waiting:
+        elif request.id in self._running:
             problem = f'request {request.id} is being answered already'
         elif not request.text.strip() and not request.tool_results:
             problem = 'the text is empty'
@@ -346,6 +314,11 @@ class Decider:
             problem = 'max_tokens must not be negative, and seed must have 64 bits'
         if problem:
             raise RequestError(ErrorCode.INVALID_REQUEST, problem)
+        if (request.robot, request.session) in self._busy_sessions():
+            raise RequestError(
+                ErrorCode.BUSY, f'session {request.session!r} of {request.robot} has a request '
+                'that is being answered; the next one comes after it'
+            )
         limit = CHARACTERS_PER_TOKEN * self._settings.context_tokens
         length = len(request.text) + sum(len(result.text) for result in request.tool_results)
         if length > limit:
@@ -400,8 +373,8 @@ class Decider:
         """Return a session's conversation; for a new one the longest unused are forgotten."""
         key = (robot.name, session)
         if key not in self._conversations:
-            open_sessions = self._open_sessions()
-            unused = [each for each in self._conversations if each not in open_sessions]
+            busy = self._busy_sessions()
+            unused = [each for each in self._conversations if each not in busy]
             for each in unused[:max(len(self._conversations) + 1 - MAX_SESSIONS, 0)]:
                 del self._conversations[each]
                 self._generator.forget(_state_key(each))
@@ -425,10 +398,6 @@ class Decider:
     def _busy_sessions(self) -> set[Session]:
         """Return the sessions of which a request is with the engine."""
         return {each.arrival.session for each in self._running.values()}
-
-    def _open_sessions(self) -> set[Session]:
-        """Return the sessions of which a request is not yet answered."""
-        return {*self._busy_sessions(), *(each.session for each in self._waiting)}
 
 
 def _state_key(session: Session) -> str:

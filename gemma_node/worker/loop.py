@@ -85,13 +85,7 @@ class Decider(Protocol):
         """Return what answers questions by scores."""
 
     def submit(self, request: Request, observations: tuple[Observation, ...]) -> Answer | None:
-        """Start or queue it, or return the answer to a request that cannot be served."""
-
-    def due(self) -> str | None:
-        """Return a queued request whose turn has come or whose deadline passed."""
-
-    def resume(self, request_id: str) -> Answer | None:
-        """Start one that is due, or return its answer."""
+        """Start it, or return the answer to a request that cannot be served."""
 
     def on_result(self, result: GenerationResult) -> Answer:
         """Return the answer that a finished generation means."""
@@ -99,8 +93,8 @@ class Decider(Protocol):
     def on_progress(self, progress: GenerationProgress) -> Progress | None:
         """Return what may be told of a running generation."""
 
-    def cancel(self, request_id: str, code: ErrorCode) -> Answer | None:
-        """End it: a queued one with the answer returned, else its result is the engine's."""
+    def cancel(self, request_id: str, code: ErrorCode) -> None:
+        """End it; its result is the engine's."""
 
     def reset(self, robot: str, session: str, keep_turns: int) -> None:
         """Forget history."""
@@ -275,9 +269,6 @@ class WorkerLoop:
                 self._take(frame, decider)
             if engine.has_work and not self._step(engine, decider):
                 return 1
-            # After this a request is queued only behind one that the engine works on, so an
-            # engine without work means that there is nothing to do until a frame comes.
-            self._resume(decider)
             self._keep_stats(engine)
 
     def _keep_stats(self, engine: Engine) -> None:
@@ -306,20 +297,11 @@ class WorkerLoop:
         elif isinstance(frame, Cancel):
             if frame.request_id in self._open:
                 code = ErrorCode(frame.error_code)
-                answer = self._guarded((frame.request_id,), decider.cancel, frame.request_id, code)
-                if answer is not None:
-                    self._answer(answer)
+                self._guarded((frame.request_id,), decider.cancel, frame.request_id, code)
         elif isinstance(frame, Choose):
             self._ask(frame, decider)
         elif isinstance(frame, ResetSession):
             self._guarded((), decider.reset, frame.robot, frame.session, frame.keep_turns)
-
-    def _resume(self, decider: Decider) -> None:
-        """Start the queued requests whose turn has come, and answer those that are late."""
-        while (request_id := decider.due()) is not None:
-            answer = self._guarded((request_id,), decider.resume, request_id)
-            if answer is not None:
-                self._answer(answer)
 
     def _step(self, engine: Engine, decider: Decider) -> bool:
         """Do one step and send what it brought; False when the engine is beyond repair."""

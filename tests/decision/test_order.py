@@ -71,189 +71,129 @@ def submit(decider: Decider, *requests: Request) -> None:
         assert decider.submit(request, ()) is None
 
 
-def resume_all(decider: Decider) -> list[Answer]:
-    """Do what the worker's loop does after each step."""
-    answers = []
-    while (request_id := decider.due()) is not None:
-        answer = decider.resume(request_id)
-        answers += [answer] if answer is not None else []
-    return answers
-
-
 def started(engine: FakeEngine, *requests: Request) -> list[bool]:
     return [request.id in engine.generations for request in requests]
 
 
 def finish(decider: Decider, engine: FakeEngine, request: Request, text: str = 'Yes.') -> Answer:
-    answer = decider.on_result(engine.result(request, text))
-    assert resume_all(decider) == []
-    return answer
+    return decider.on_result(engine.result(request, text))
 
 
 def test_the_second_prompt_of_a_session_holds_the_turn_before_it(
     decider: Decider, engine: FakeEngine
 ) -> None:
     first, second, third = (ask(text) for text in ('One?', 'Two?', 'Three?'))
-    submit(decider, first, second, third)
-    assert resume_all(decider) == []
-    assert started(engine, first, second, third) == [True, False, False]
+    submit(decider, first)
     finish(decider, engine, first, 'Alpha.')
-    assert started(engine, first, second, third) == [True, True, False]
+    submit(decider, second)
     assert 'One?<turn|>\n<|turn>model\nAlpha.<turn|>' in prompt_text(engine, second)
     finish(decider, engine, second, 'Beta.')
+    submit(decider, third)
     text = prompt_text(engine, third)
     assert text.index('One?') < text.index('Alpha.') < text.index('Two?') < text.index('Beta.')
     assert finish(decider, engine, third).history_turns == 2
-    assert decider.due() is None
 
 
-def test_other_sessions_and_robots_do_not_wait(decider: Decider, engine: FakeEngine) -> None:
-    requests = [ask('Go.'), ask('Go.', session='night'), ask('Go.', robot='beta')]
-    submit(decider, *requests)
-    assert all(started(engine, *requests))
+def test_a_session_has_one_request_at_a_time(decider: Decider, engine: FakeEngine) -> None:
+    first, second = ask('Go.'), ask('Go.')
+    submit(decider, first)
+    busy = decider.submit(second, ())
+    assert busy is not None and busy.error_code is ErrorCode.BUSY
+    assert busy.outcome is Outcome.REFUSED and 'being answered' in busy.error_msg
+    wrong = decider.submit(ask('Go.', allowed_tools=('fly',)), ())
+    assert wrong is not None and wrong.error_code is ErrorCode.BUSY
+    again = decider.submit(first, ())
+    assert again is not None and again.error_code is ErrorCode.INVALID_REQUEST
+    finish(decider, engine, first)
+    submit(decider, second)
+    assert finish(decider, engine, second).outcome is Outcome.REPLY
 
 
 def test_a_request_after_one_that_failed_starts_without_its_turn(
     decider: Decider, engine: FakeEngine
 ) -> None:
     first, second = ask('One?'), ask('Two?')
-    submit(decider, first, second)
+    submit(decider, first)
     failed = decider.on_result(engine.result(first, finish=Finish.LENGTH))
-    assert failed.error_code is ErrorCode.TRUNCATED and resume_all(decider) == []
+    assert failed.error_code is ErrorCode.TRUNCATED
+    submit(decider, second)
     assert 'One?' not in prompt_text(engine, second)
 
 
-def test_high_priority_goes_before_waiting_ones_but_not_before_the_running(
+def test_a_request_from_before_a_reset_does_not_join_the_history(
     decider: Decider, engine: FakeEngine
 ) -> None:
-    running, normal, low, also = ask('1'), ask('2'), ask('3', priority=Priority.LOW), ask('4')
-    high, high_too = (ask(text, priority=Priority.HIGH) for text in ('5', '6'))
-    submit(decider, running, normal, low, also, high, high_too)
-    assert list(engine.generations) == [running.id] and engine.canceled == []
-    order = [running, high, high_too, normal, also, low]
-    for request in order:
-        finish(decider, engine, request)
-    assert list(engine.generations) == [request.id for request in order]
+    decide(decider, engine, ask('My secret.'), 'Yes.')
+    running, after = ask('One?'), ask('Three?')
+    submit(decider, running)
+    decider.reset('alpha', '', 0)
+    finish(decider, engine, running)
+    submit(decider, after)
+    text = prompt_text(engine, after)
+    assert 'secret' not in text and 'One?' not in text
+    assert finish(decider, engine, after).history_turns == 0
+    assert decider.history_turns('alpha') == 1
 
 
-def test_a_newer_request_never_overtakes_one_whose_session_just_became_free(
+def test_results_of_requests_that_were_refused_are_told_by_the_next(
     decider: Decider, engine: FakeEngine
 ) -> None:
-    first, second, third = ask('1'), ask('2'), ask('3')
-    submit(decider, first, second)
-    decider.on_result(engine.result(first, 'Yes.'))
-    submit(decider, third)
-    assert started(engine, second, third) == [False, False]
-    assert resume_all(decider) == []
-    assert started(engine, second, third) == [True, False]
+    calls = [('go_to', {'place': 'dock'}), ('pick', {'object': 'cup'})]
+    first = decide(decider, engine, ask('Fetch it.'), '', calls)
+    running = ask('What now?')
+    submit(decider, running)
+    for index, text in enumerate(('arrived', 'gripped')):
+        refused = ask('', tool_results=(result_of(first, text, index),))
+        assert decider.submit(refused, ()) is not None
+    decider.on_result(engine.result(running, 'I am driving.'))
+    after = ask('And now?')
+    submit(decider, after)
+    text = prompt_text(engine, after)
+    # The model said it while both calls ran, and history keeps it so.
+    assert text.count('{value:<|"|>running<|"|>}') == 2
+    assert 'Result of go_to: arrived\nResult of pick: gripped\nAnd now?' in text
 
 
-def test_a_waiting_request_is_checked_when_it_comes(decider: Decider, engine: FakeEngine) -> None:
-    first, second = ask('Go.'), ask('Go.')
-    submit(decider, first, second)
-    wrong = decider.submit(ask('Go.', allowed_tools=('fly',)), ())
-    assert wrong is not None and wrong.error_code is ErrorCode.NOT_ALLOWED
-    again = decider.submit(second, ())
-    assert again is not None and again.error_code is ErrorCode.INVALID_REQUEST
-    finish(decider, engine, first)
-    assert finish(decider, engine, second).outcome is Outcome.REPLY
-
-
-def test_a_waiting_request_that_cannot_start_is_answered_and_the_next_one_starts(
+def test_results_from_before_a_reset_are_forgotten_with_it(
     decider: Decider, engine: FakeEngine
 ) -> None:
-    first, too_long, third = ask('One?'), ask('\U0001f916 ' * 2000), ask('Three?')
-    submit(decider, first, too_long, third)
-    decider.on_result(engine.result(first, 'Yes.'))
-    (refused,) = resume_all(decider)
-    assert (refused.request_id, refused.error_code) == (too_long.id, ErrorCode.CONTEXT_OVERFLOW)
-    assert refused.outcome is Outcome.REFUSED
-    assert finish(decider, engine, third).history_turns == 1
+    running = ask('One?')
+    told = ask('', tool_results=(ToolResult(call_id='a', name='go_to', text='arrived'),))
+    submit(decider, running)
+    assert decider.submit(told, ()) is not None
+    decider.reset('alpha', '', 0)
+    decider.on_result(engine.result(running, finish=Finish.CANCELED))
+    after = ask('Two?')
+    submit(decider, after)
+    assert 'arrived' not in prompt_text(engine, after)
 
 
-def test_an_error_at_its_start_leaves_the_line_without_the_request(
+def test_a_session_with_an_open_request_is_never_forgotten(
     decider: Decider, engine: FakeEngine
 ) -> None:
-    first, second, third = ask('1'), ask('2'), ask('3')
-    submit(decider, first, second, third)
-    decider.on_result(engine.result(first, 'Yes.'))
-    engine.error = RuntimeError('a bug')
-    assert decider.due() == second.id
-    with pytest.raises(RuntimeError):
-        decider.resume(second.id)
-    engine.error = None
-    assert decider.due() == third.id and resume_all(decider) == []
-    assert started(engine, third) == [True]
-
-
-@pytest.mark.parametrize(('code', 'outcome'), [
-    (ErrorCode.CANCELED, Outcome.FAILED), (ErrorCode.SUPERSEDED, Outcome.REFUSED),
-])
-def test_a_waiting_request_is_canceled_at_once(
-    decider: Decider, engine: FakeEngine, clock: Clock, code: ErrorCode, outcome: Outcome
-) -> None:
-    first, second, third = ask('1'), ask('2'), ask('3')
-    submit(decider, first, second, third)
-    clock.now += 2
-    answer = decider.cancel(second.id, code)
-    assert answer is not None and answer.request_id == second.id
-    assert (answer.outcome, answer.error_code) == (outcome, code)
-    assert answer.queue_time == 2 and 'before its turn' in answer.error_msg
-    assert decider.cancel(second.id) is None and decider.cancel(first.id) is None
-    assert engine.canceled == [(first.id, ErrorCode.CANCELED)]
-    finish(decider, engine, first)
-    assert started(engine, second, third) == [False, True]
+    decide(decider, engine, ask('My secret.', session='old'), 'Yes.')
+    running = ask('One?', session='old')
+    submit(decider, running)
+    for number in range(MAX_SESSIONS + 5):
+        decide(decider, engine, ask('Hello.', session=str(number)), 'Yes.')
+    assert finish(decider, engine, running).history_turns == 1
+    assert decider.history_turns('alpha', 'old') == 2
+    assert decider.history_turns('alpha', '0') == 0
+    assert engine.forgotten[:2] == ['alpha/0', 'alpha/1']
 
 
 def test_the_deadline_counts_from_submit(
     decider: Decider, engine: FakeEngine, clock: Clock
 ) -> None:
-    first, late, in_time, patient = (
-        ask('Go.'), ask('Go.', timeout_s=5.0), ask('Go.', timeout_s=9.0), ask('Go.')
-    )
-    submit(decider, first, late, in_time, patient)
-    clock.now += 4.9
-    assert decider.due() is None
-    clock.now += 0.1
-    (answer,) = resume_all(decider)
-    assert (answer.request_id, answer.error_code) == (late.id, ErrorCode.DEADLINE_EXCEEDED)
-    assert answer.outcome is Outcome.FAILED and answer.queue_time == pytest.approx(5)
-    finish(decider, engine, first)
-    generation = engine.generations[in_time.id]
-    assert generation.deadline == 109
-    answered = finish(decider, engine, in_time)
-    assert started(engine, patient) == [True]
-    result = decider.on_result(engine.result(patient, 'Yes.', queue_time=0.25))
-    assert result.queue_time == pytest.approx(5.25) and answered.history_turns == 1
+    asked = ask('Go.', timeout_s=9.0)
+    submit(decider, asked)
+    assert engine.generations[asked.id].deadline == clock.now + 9.0
 
 
-def test_one_that_is_late_when_its_session_becomes_free_does_not_start(
-    decider: Decider, engine: FakeEngine, clock: Clock
-) -> None:
-    first, second = ask('Go.'), ask('Go.', timeout_s=1.0)
-    submit(decider, first, second)
-    clock.now += 1
-    decider.on_result(engine.result(first, 'Yes.'))
-    (answer,) = resume_all(decider)
-    assert answer.error_code is ErrorCode.DEADLINE_EXCEEDED
-    assert started(engine, second) == [False]
-
-
-def test_requests_from_before_a_reset_see_no_history_and_do_not_join_it(
-    decider: Decider, engine: FakeEngine
-) -> None:
-    decide(decider, engine, ask('My secret.'), 'Yes.')
-    running, waiting = ask('One?'), ask('Two?')
-    submit(decider, running, waiting)
-    decider.reset('alpha', '', 0)
-    after = ask('Three?')
-    submit(decider, after)
-    finish(decider, engine, running)
-    text = prompt_text(engine, waiting)
-    assert 'secret' not in text and 'One?' not in text
-    finish(decider, engine, waiting)
-    assert finish(decider, engine, after).history_turns == 0
-    assert decider.history_turns('alpha') == 1
+def test_other_sessions_and_robots_do_not_wait(decider: Decider, engine: FakeEngine) -> None:
+    requests = [ask('Go.'), ask('Go.', session='night'), ask('Go.', robot='beta')]
+    submit(decider, *requests)
+    assert all(started(engine, *requests))
 
 
 def test_a_reset_drops_the_states_that_the_engine_keeps_of_the_session(
@@ -285,41 +225,6 @@ def test_states_kept_by_a_generation_that_a_reset_outran_are_dropped_too(
     assert len(engine.forgotten) == 1
 
 
-def test_results_of_requests_that_never_started_are_told_by_the_next(
-    decider: Decider, engine: FakeEngine, clock: Clock
-) -> None:
-    calls = [('go_to', {'place': 'dock'}), ('pick', {'object': 'cup'})]
-    first = decide(decider, engine, ask('Fetch it.'), '', calls)
-    running = ask('What now?')
-    canceled = ask('', tool_results=(result_of(first, 'arrived'),))
-    late = ask('', timeout_s=1.0, tool_results=(result_of(first, 'gripped', 1),))
-    submit(decider, running, canceled, late)
-    decider.cancel(canceled.id)
-    clock.now += 1
-    assert len(resume_all(decider)) == 1
-    decider.on_result(engine.result(running, 'I am driving.'))
-    after = ask('And now?')
-    submit(decider, after)
-    text = prompt_text(engine, after)
-    # The model said it while both calls ran, and history keeps it so.
-    assert text.count('{value:<|"|>running<|"|>}') == 2
-    assert 'Result of go_to: arrived\nResult of pick: gripped\nAnd now?' in text
-
-
-def test_results_from_before_a_reset_are_forgotten_with_it(
-    decider: Decider, engine: FakeEngine
-) -> None:
-    running = ask('One?')
-    told = ask('', tool_results=(ToolResult(call_id='a', name='go_to', text='arrived'),))
-    submit(decider, running, told)
-    decider.reset('alpha', '', 0)
-    decider.cancel(told.id)
-    decider.on_result(engine.result(running, finish=Finish.CANCELED))
-    after = ask('Two?')
-    submit(decider, after)
-    assert 'arrived' not in prompt_text(engine, after)
-
-
 def test_results_too_long_to_tell_never_block_a_session(
     tokenizer: Tokenizer, template: ChatTemplate, engine: FakeEngine
 ) -> None:
@@ -332,20 +237,6 @@ def test_results_too_long_to_tell_never_block_a_session(
     assert refused is not None and refused.error_code is ErrorCode.CONTEXT_OVERFLOW
     answer = decide(decider, engine, ask('And?'), 'Yes.')
     assert answer.outcome is Outcome.REPLY and answer.history_turns == 1
-
-
-def test_a_session_with_open_requests_is_never_forgotten(
-    decider: Decider, engine: FakeEngine
-) -> None:
-    decide(decider, engine, ask('My secret.', session='old'), 'Yes.')
-    running, waiting = ask('One?', session='old'), ask('Two?', session='old')
-    submit(decider, running, waiting)
-    for number in range(MAX_SESSIONS + 5):
-        decide(decider, engine, ask('Hello.', session=str(number)), 'Yes.')
-    assert finish(decider, engine, running).history_turns == 1
-    assert finish(decider, engine, waiting).history_turns == 2
-    assert decider.history_turns('alpha', '0') == 0
-    assert engine.forgotten[:2] == ['alpha/0', 'alpha/1']
 
 
 @pytest.mark.parametrize('seed', range(20))
@@ -381,16 +272,14 @@ def test_every_request_has_exactly_one_answer_whatever_happens(
             result = engine.result(chance.choice(running()), 'Yes.', finish=how)
             answers.append(decider.on_result(result))
         elif what == 'cancel' and accepted:
-            answers += filter(None, [decider.cancel(chance.choice(accepted).id)])
+            decider.cancel(chance.choice(accepted).id)
         elif what == 'reset':
             decider.reset(chance.choice(('', 'alpha')), '', chance.choice((0, 1)))
-        answers += resume_all(decider)
         sessions = Counter((r.robot, r.session) for r in running())
         assert max(sessions.values(), default=1) == 1
         assert len(running()) > 0 or len(answers) == len(accepted)
     while running():
         answers.append(decider.on_result(engine.result(running()[0], 'Yes.')))
-        answers += resume_all(decider)
     assert Counter(a.request_id for a in answers) == Counter(r.id for r in accepted)
 
 

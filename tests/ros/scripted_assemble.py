@@ -55,9 +55,6 @@ class Decider:
         return Answer(request_id=request.id, robot=request.robot, outcome=outcome, calls=calls,
                       text='' if calls else request.text)
 
-    def due(self):
-        return None
-
     def on_result(self, result):
         return None
 

@@ -136,9 +136,6 @@ class FakeDecider:
         self.engine.submit(request.id, request.text, steps.get(verb, 3))
         return None
 
-    def due(self):
-        return None
-
     def on_result(self, result):
         if self.texts[result.id].startswith('result-raises'):
             raise ValueError('no such result')

@@ -180,8 +180,9 @@ class Session:
         while self.fresh.has_work:
             for event in self.fresh.step():
                 if isinstance(event, GenerationResult):
-                    if (*event.token_ids, event.stop_id) != ids or found.hexdigest() != digest:
-                        self.wrong.append(f'turn {self.num_turns}: tokens or logits')
+                    token_ids = (*event.token_ids, event.stop_id)
+        if (token_ids, found.hexdigest()) != (ids, digest):
+            self.wrong.append(f'turn {self.num_turns}: tokens or logits')
 
 
 def run(checkpoint, num_turns):

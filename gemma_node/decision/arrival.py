@@ -12,16 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""
-Requests that wait for the turn before theirs: a session's next prompt holds it.
-
-Knows no engine and builds no prompt. Not thread-safe: the decider is its one caller.
-"""
+"""A checked request as it came. Knows no engine and builds no prompt."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Set
 from dataclasses import dataclass
 import math
 
@@ -59,32 +53,3 @@ class Arrival:
     def is_outdated(self) -> bool:
         """Return whether the history was reset since: its turn must not join the new one."""
         return self.epoch != self.conversation.epoch
-
-
-class WaitingLine:
-    """Keeps arrivals until their session is free: higher priority first, then first come."""
-
-    def __init__(self) -> None:
-        self._arrivals: dict[str, Arrival] = {}
-
-    def __contains__(self, request_id: str) -> bool:
-        return request_id in self._arrivals
-
-    def __iter__(self) -> Iterator[Arrival]:
-        return iter(self._arrivals.values())
-
-    def add(self, arrival: Arrival) -> None:
-        """Put it at the end."""
-        self._arrivals[arrival.request.id] = arrival
-
-    def take(self, request_id: str) -> Arrival | None:
-        """Take it out, or return None when it does not wait."""
-        return self._arrivals.pop(request_id, None)
-
-    def due(self, now: float, busy: Set[Session]) -> str | None:
-        """Return the id of one that is late or whose session is not `busy`, else None."""
-        free = [each for each in self if each.session not in busy]
-        late = (each for each in self if now >= each.deadline)
-        # max returns the first of equals, so first come stays first served.
-        chosen = next(late, None) or max(free, key=lambda x: x.request.priority, default=None)
-        return chosen.request.id if chosen else None
