@@ -256,6 +256,8 @@ class Flow:
             error_code=error.code, error_msg=str(error)))
 
     def _stop_at_once(self, opened: Open) -> None:
+        # First of all: the Decision, its record and the requests can wait.
+        self._dispatch.cancel('operator', robot=opened.request.robot)
         request = opened.request
         if request.id in self._open or request.id in self._answered:
             # A stop is never refused; under an id in use it would spare that request's calls.
