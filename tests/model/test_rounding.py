@@ -119,8 +119,9 @@ def test_mlx_mode_is_in_bfloat16_no_farther_from_float64_than_mlx(mlx: Any) -> N
         between.append((computed - mlx_logits).abs().mean())
         hf = _full(root / name, ids, torch.bfloat16, HF)
         other_mode.append((hf - mlx_logits).abs().mean())
-    # The last bit of a rotary frequency differs, which may turn a rounding either way.
-    assert sum(ours) <= 1.02 * sum(theirs)
+    # The last bit of a rotary frequency differs, which may turn a rounding either way: over 20
+    # shapes the two distances differ by 0.06 %.
+    assert sum(ours) <= 1.01 * sum(theirs)
     # It is MLX's own rounding, not just as good a one.
     assert sum(between) < 0.1 * sum(other_mode)
 
@@ -135,7 +136,8 @@ def test_the_serving_path_follows_mlx_as_near_to_float64_as_mlx(mlx: Any) -> Non
         computed = _stepped(root / name, ids, 'bfloat16')
         ours.append((computed - exact).abs().mean())
         theirs.append((logits[f'{name}.bfloat16.stepped'][0] - exact).abs().mean())
-    assert sum(ours) <= 1.05 * sum(theirs)
+    # By 0.3 % over 20 shapes; these are fewer rows.
+    assert sum(ours) <= 1.02 * sum(theirs)
 
 
 def test_the_modes_differ_in_bfloat16_only(make_checkpoint: Callable[..., Any]) -> None:
