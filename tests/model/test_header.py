@@ -330,7 +330,7 @@ def test_mutated_headers_load_or_end_in_one_error(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1200)
+@pytest.mark.timeout(3600)
 def test_very_many_mutated_headers_load_or_end_in_one_error(
     folder: Path, whole: tuple[bytes, bytes]
 ) -> None:
