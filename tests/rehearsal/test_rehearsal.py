@@ -155,13 +155,34 @@ def test_all_steps_run_and_leave_only_the_report(source: Path, tmp_path: Path) -
     assert not again['destination_exists']
 
 
-def test_the_recorded_rehearsal_has_the_bytes_and_equalities_of_e4b() -> None:
+# Quantised matrices of E4B.
+QUANTISED = {
+    'mlx-4bit': 345, 'mlx-4bit-ple-bf16': 261, 'mlx-4bit-ple-bf16-attn8': 261, 'mlx-8bit': 345,
+    'nvfp4a16': 343, 'bf16': 0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('recipe', rehearsal.RECIPES)
+def test_the_recorded_rehearsal_has_the_bytes_and_equalities_of_e4b(recipe: str) -> None:
     steps = json.loads((RESULTS / 'rehearsal_e4b.json').read_text())['steps']
-    for recipe, quantised in zip(MLX_RECIPES[:3], (345, 261, 261), strict=True):
-        step = steps[f'convert {recipe}']
-        assert step['tensor_bytes'] == rehearsal.E4B_BYTES[recipe]
-        assert step['peak_rss_anon_bytes'] < 24 << 30
-        report = steps['against mx.quantize']['folders'][recipe]
-        assert report['quantised'] == report['equal'] == quantised
-        assert report['plain'] == report['plain_equal'] == 665 - quantised
+    quantised = QUANTISED[recipe]
+    for name in (f'convert {recipe}', f'convert {recipe} again'):
+        assert steps[name]['tensor_bytes'] == rehearsal.E4B_BYTES[recipe]
+        assert steps[name]['quantised'] == quantised
+        assert steps[name]['peak_rss_anon_bytes'] < 24 << 30
+    assert steps[f'convert {recipe} again']['same_bytes_as_first']
+    report = steps[f'compare {recipe}']
+    assert report['quantised'] == report['equal'] == quantised
+    assert report['plain'] == report['plain_equal'] == 665 - quantised
+    assert report['not_of_the_source'] == report['loads']['differ'] == []
+    assert report['dropped'] == {f'self_attn.{name}.weight': 18
+                                 for name in ('k_proj', 'v_proj', 'k_norm')}
+    assert report['loads']['tensors'] == 665 + 2 * quantised
+
+
+def test_the_recorded_rehearsal_decoded_and_went_on_after_a_kill() -> None:
+    steps = json.loads((RESULTS / 'rehearsal_e4b.json').read_text())['steps']
     assert len(steps['decode mlx-4bit']['printed']['token_ids']) == 16
+    again = steps['killed and resumed mlx-4bit']
+    assert 0 < again['resumed_units'] < again['of_units'] == 665
+    assert again['same_bytes_as_first'] and again['partial_folder_is_refused']
