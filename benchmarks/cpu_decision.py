@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
 import json
 import math
@@ -36,10 +37,13 @@ import platform
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from typing import Any
 import uuid
 
+from checkpoint_twins import mid_size
+from checkpoint_twins import unpacked
 import torch
 import transformers
 
@@ -52,6 +56,7 @@ from gemma_node.core import Generation
 from gemma_node.core import GenerationResult
 from gemma_node.core import Observation
 from gemma_node.core import Request
+from gemma_node.core import ToolChoice
 from gemma_node.demo.script import load_steps
 from gemma_node.policy.settings import from_mapping
 from gemma_node.policy.settings import to_worker_settings
@@ -61,6 +66,8 @@ from gemma_node.tools.catalogue import load_catalogue
 ROOT = Path(__file__).resolve().parents[1]
 NUM_TOKENS = 64
 REPEATS = 5
+# Tools whose calls end by themselves, whatever a random model wants.
+CLOSED = ('go_to', 'pick', 'place', 'dock')
 CLOCKS = {'wall': time.perf_counter, 'cpu': time.process_time}
 clock = time.perf_counter
 
@@ -72,29 +79,36 @@ def main() -> None:
     parser.add_argument('--threads', type=int, default=1)
     parser.add_argument('--clock', choices=CLOCKS, default='wall')
     parser.add_argument('--decisions-only', action='store_true')
+    parser.add_argument('--no-mid-size', action='store_true')
     arguments = parser.parse_args()
     global clock
     clock = CLOCKS[arguments.clock]
     settings = from_mapping(read_parameters(ROOT / 'config' / 'gemma_node.yaml'))
     catalogue = load_catalogue(ROOT / 'config' / 'tools.yaml')
-    torch.set_num_threads(arguments.threads)
-    assembly = assemble(to_worker_settings(settings, catalogue), lambda _share, _text: None)
-    torch.set_num_threads(arguments.threads)
+    worker = replace(to_worker_settings(settings, catalogue), num_threads=arguments.threads)
     prompts: list[tuple[int, ...]] = []
-    with torch.inference_mode():
-        result = {
-            'decisions': decisions(assembly, prompts),
-        }
+    with tempfile.TemporaryDirectory() as folder, torch.inference_mode():
+        assembly = assemble(worker, lambda _share, _text: None)
+        result = {'decisions': decisions(assembly, prompts)}
+        if not arguments.no_mid_size:
+            path = str(mid_size(Path(folder) / 'mid'))
+            mid = assemble(replace(worker, model_path=path), lambda _share, _text: None)
+            result['decisions, random mid-size'] = decisions(
+                mid, [], allowed_tools=CLOSED, repeats=2)
         if not arguments.decisions_only:
-            compare(result, assembly, prompts[0])
+            peer = unpacked(checkpoint_folder(''), Path(folder) / 'embedded')
+            torch.set_num_threads(arguments.threads)
+            compare(result, assembly, prompts[0], peer)
     arguments.out.write_text(json.dumps(described(result, arguments), indent=1) + '\n')
     sys.stdout.write(arguments.out.read_text())
 
 
-def compare(result: dict[str, Any], assembly: Assembly, prompt: tuple[int, ...]) -> None:
+def compare(
+    result: dict[str, Any], assembly: Assembly, prompt: tuple[int, ...], folder: Path
+) -> None:
     """Add the speeds of engine and peer."""
     result['engine'] = engine_speed(assembly, prompt)
-    result['transformers'] = peer = peer_speed(prompt)
+    result['transformers'] = peer = peer_speed(prompt, folder)
     result['ratio'] = {
         'decode': round(result['engine']['decode_tokens_per_second']
                         / max(entry['decode_tokens_per_second'] for entry in peer.values()), 2),
@@ -103,8 +117,17 @@ def compare(result: dict[str, Any], assembly: Assembly, prompt: tuple[int, ...])
     }
 
 
-def decisions(assembly: Assembly, prompts: list[tuple[int, ...]]) -> dict[str, Any]:
-    """Return cold and warm latencies [ms] over the demo's sentences, each asked of one robot."""
+def decisions(
+    assembly: Assembly,
+    prompts: list[tuple[int, ...]],
+    allowed_tools: tuple[str, ...] = (),
+    repeats: int = REPEATS,
+) -> dict[str, Any]:
+    """
+    Return cold and warm latencies [ms] over the demo's sentences, each asked of one robot.
+
+    With `allowed_tools` a call of one of them is demanded, drawn at temperature 1.
+    """
     submit = assembly.engine.submit
 
     def recording(generation: Generation) -> None:
@@ -118,12 +141,13 @@ def decisions(assembly: Assembly, prompts: list[tuple[int, ...]]) -> dict[str, A
     for index, step in enumerate(load_steps()):
         for name in kinds:
             best = math.inf
-            for _ in range(REPEATS):
+            for _ in range(repeats):
                 if name == 'cold':
                     assembly.decider.reset('', '')
                     assembly.engine.clear()
                 started = clock()
-                answer = ask(assembly, 'r1', step.say, seed=index, draft=name != kinds[2])
+                answer = ask(assembly, step.say, seed=index + 1, draft=name != kinds[2],
+                             allowed_tools=allowed_tools)
                 best = min(best, clock() - started)
             times[name].append(1e3 * best)
             if name == 'warm':
@@ -153,10 +177,14 @@ def decisions(assembly: Assembly, prompts: list[tuple[int, ...]]) -> dict[str, A
     }
 
 
-def ask(assembly: Assembly, robot: str, text: str, *, seed: int, draft: bool) -> Answer:
+def ask(
+    assembly: Assembly, text: str, *, seed: int, draft: bool, allowed_tools: tuple[str, ...]
+) -> Answer:
     """Return one decision's answer, stepping the engine as the worker's loop does."""
-    request = Request(id=uuid.UUID(int=seed + 1).hex, robot=robot, text=text, keep=False,
-                      draft=draft)
+    more = {'allowed_tools': allowed_tools, 'temperature': 1.0,
+            'tool_choice': ToolChoice.REQUIRED} if allowed_tools else {}
+    request = Request(id=uuid.UUID(int=seed).hex, robot='r1', text=text, keep=False, seed=seed,
+                      draft=draft, **more)
     answer = assembly.decider.submit(request, observations())
     while answer is None:
         for event in assembly.engine.step():
@@ -194,13 +222,13 @@ def engine_speed(assembly: Assembly, prompt: tuple[int, ...]) -> dict[str, Any]:
     return _speeds(prefill, decode)
 
 
-def peer_speed(prompt: tuple[int, ...]) -> dict[str, Any]:
+def peer_speed(prompt: tuple[int, ...], folder: Path) -> dict[str, Any]:
     """Return the same of transformers, for each dtype and attention it could be run with."""
     found = {}
     for dtype in ('float32', 'bfloat16'):
         for attention in ('sdpa', 'eager'):
             model = transformers.Gemma4ForCausalLM.from_pretrained(
-                checkpoint_folder(''), dtype=dtype, attn_implementation=attention)
+                folder, dtype=dtype, attn_implementation=attention)
             found[f'{dtype} {attention}'] = _peer_run(model.eval(), prompt)
     return found
 

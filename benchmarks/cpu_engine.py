@@ -21,7 +21,8 @@ Ours and theirs take turns, and each figure is the best of its rounds, because a
 quite idle; its load is told. `--clock cpu` counts the process's processor time instead of the
 wall's, which others on the machine disturb less; with one thread the two agree on an idle one.
 transformers gets the same ids, threads and token counts, its own cache kept from prompt to
-prompt, and the best of its dtypes and attentions for each figure.
+prompt, and the best of its dtypes and attentions for each figure; of a quantised checkpoint it
+gets the unpacked numbers.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ import tempfile
 import time
 from typing import Any
 
+from checkpoint_twins import unpacked
 import numpy as np
 import torch
 import transformers
@@ -86,6 +88,7 @@ def main() -> None:
     torch.set_num_threads(arguments.threads)
     began = os.getloadavg()
     with tempfile.TemporaryDirectory() as folder, torch.inference_mode():
+        arguments.work = Path(folder) / 'unpacked'
         result = {
             'embedded checkpoint': measure(checkpoint_folder(''), arguments),
             'random mid-size, bfloat16': measure(mid_size(Path(folder)), arguments),
@@ -104,14 +107,17 @@ def measure(
 ) -> dict[str, Any]:
     """Return our figures, theirs by variant, and the ratios to their best."""
     model = load_model(folder)
+    read_by_peer = folder
+    if model.is_quantised and peer is None:
+        read_by_peer = unpacked(folder, arguments.work / folder.name)
     ours = Ours(model, arguments.threads)
     theirs: dict[str, Figures] = {}
     variants: list[tuple[str, Any]] = []
-    if peer is None and not model.is_quantised:
+    if peer is None:
         for dtype in ('float32', 'bfloat16'):
             for attention in ('sdpa', 'eager'):
                 made = transformers.Gemma4ForCausalLM.from_pretrained(
-                    folder, dtype=dtype, attn_implementation=attention)
+                    read_by_peer, dtype=dtype, attn_implementation=attention)
                 variants.append((f'{dtype} {attention}', made.eval()))
     best: Figures = {}
     for _ in range(arguments.rounds):
