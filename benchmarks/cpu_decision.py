@@ -67,7 +67,7 @@ ROOT = Path(__file__).resolve().parents[1]
 NUM_TOKENS = 64
 REPEATS = 5
 # Tools whose calls end by themselves, whatever a random model wants.
-CLOSED = ('go_to', 'pick', 'place', 'dock')
+CLOSED = ('go_to', 'dock')
 CLOCKS = {'wall': time.perf_counter, 'cpu': time.process_time}
 clock = time.perf_counter
 
@@ -92,7 +92,8 @@ def main() -> None:
         result = {'decisions': decisions(assembly, prompts)}
         if not arguments.no_mid_size:
             path = str(mid_size(Path(folder) / 'mid'))
-            mid = assemble(replace(worker, model_path=path), lambda _share, _text: None)
+            mid = assemble(
+                replace(worker, model_path=path, max_calls=1), lambda _share, _text: None)
             result['decisions, random mid-size'] = decisions(
                 mid, [], allowed_tools=CLOSED, repeats=2)
         if not arguments.decisions_only:
