@@ -137,7 +137,7 @@ NODE_PARAMETERS = (
           'this long is given up; 0: never [s].', minimum=0.0, maximum=600.0),
     _spec('on_engine_lost', 'cancel', 'What happens to running goals when the worker dies.',
           choices=('cancel', 'keep')),
-    _spec('on_leftover_goals', 'cancel', 'Goals that an earlier life of this node left at its '
+    _spec('on_leftover_goals', 'report', 'Goals that an earlier life of this node left at its '
           'action servers, as after a kill: told, and canceled or left alone.',
           choices=('cancel', 'report')),
     _spec('mode_after_engine_loss', 'shadow', 'Robots after the worker died: in shadow mode until '

@@ -127,7 +127,7 @@ class NodeSettings:
     server_timeout_s: float = 2.0
     server_silence_s: float = 5.0
     on_engine_lost: str = 'cancel'
-    on_leftover_goals: str = 'cancel'
+    on_leftover_goals: str = 'report'
     mode_after_engine_loss: str = 'shadow'
     on_time_jump: str = 'reset'
     lock: str = ''

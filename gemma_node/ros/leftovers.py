@@ -14,9 +14,10 @@
 """
 Goals that an earlier life of this node left at an action server, as after a kill.
 
-The ids that this node gives to goals are UUIDs of version 5, which other clients do not make but
-by chance; a goal of that kind, accepted before this node was configured, is a leftover.
-Executor thread only.
+The ids that this node gives to goals are UUIDs of version 5; a goal of that kind, accepted before
+this node was configured, is taken for a leftover. That is no proof: another gemma_node gives such
+ids too, and rclcpp's ids, 16 random bytes, have that form once in 64. So a goal is canceled only
+where the operator has asked for it. Executor thread only.
 """
 
 from __future__ import annotations
@@ -68,8 +69,8 @@ class Leftovers:
             if goal_id not in self._told:
                 self._told.add(goal_id)
                 what = 'it is canceled' if self._is_canceling else 'it runs on'
-                self._tell(f'{self._name} runs goal {goal_id} that this node sent before it was '
-                           f'configured: {what}')
+                self._tell(f'{self._name} runs goal {goal_id}, by its id one that this node sent '
+                           f'before it was configured: {what}')
         self._tries = {goal_id: self._tries.get(goal_id, 0) for goal_id in found}
 
     def tend(self) -> None:

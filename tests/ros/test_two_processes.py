@@ -22,6 +22,7 @@ signal, or the death of one of the processes.
 import os
 import signal
 import time
+import warnings
 
 from geometry_msgs.msg import TwistStamped
 from lifecycle_msgs.msg import Transition
@@ -307,6 +308,8 @@ def test_stop_word_reaches_the_server_as_a_cancel_within_50_ms(node, serve):
         is_late = asked_s[-1] - said_s > 0.05
         (late_s if is_late and is_overloaded else took_s).append(asked_s[-1] - said_s)
         assert len(late_s) <= 3, late_s
+    if late_s:
+        warnings.warn(f'set aside, the machine being overloaded: {late_s} s', stacklevel=1)
     assert max(took_s) <= 0.05, took_s
 
 
@@ -445,7 +448,7 @@ def test_goal_that_a_killed_node_left_behind_is_ended_by_its_next_life(tmp_path,
         else:
             node.spin_for(1.5)
         log = another.log.read_text()
-        assert log.count('that this node sent before it was configured') == 1
+        assert log.count('one that this node sent before it was configured') == 1
         assert uuid_hex(left.goal_id) in log
         assert left.status == (CANCELED if policy == 'cancel' else ACCEPTED)
         assert by_hand.status == ACCEPTED
