@@ -12,24 +12,21 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Time matrix kernels on a GPU: `gpu_kernels.py --out FILE [--tune]`.
+Time matrix kernels on a GPU: `gpu_kernels.py --out FILE`.
 
 Ceilings first (a large copy, a large bfloat16 product), then every matrix shape of E4B in every
-form: one CUDA graph over enough copies of a matrix that none is read from the cache. With --tune
-many tilings of the 4-bit and bfloat16 shapes, compiled beforehand by several processes.
+form: one CUDA graph over enough copies of a matrix that none is read from the cache. `gpu_tune.py`
+tries tilings, in a whole step.
 """
 
 from __future__ import annotations
 
 import argparse
-from concurrent.futures import ProcessPoolExecutor
 import itertools
 import json
-import multiprocessing
 from pathlib import Path
 import statistics
 import sys
-import time
 from typing import Any
 
 import torch
@@ -143,74 +140,6 @@ def ceilings() -> dict[str, float]:
     }
 
 
-def candidates(name: str, weight: Planes) -> list[Tiling]:
-    """Return tilings worth a try."""
-    steps = weight.padded_columns // weight.block
-    wanted = (1,) if name in WHOLE else tuple(n for n in (1, 2, 4, 5, 8, 10) if steps % n == 0)
-    found = []
-    for (rows, warps), parts, stages in itertools.product(
-        ((16, 1), (32, 2), (64, 4), (32, 1)), wanted, (2, 4, 6)
-    ):
-        programs = weight.padded_rows // rows * parts
-        if name not in WHOLE and not 64 <= programs <= 2600:
-            continue
-        found.append(Tiling(rows=rows, parts=parts, warps=warps, stages=stages))
-    return found
-
-
-def _compile(jobs: list[tuple[str, str, Tiling, int]]) -> int:
-    made: dict[tuple[str, str], Planes] = {}
-    for name, form, tiling, width in jobs:
-        if (name, form) not in made:
-            made.clear()
-            made[name, form] = matrix(*SHAPES[name][:2], form)
-        weight = made[name, form]
-        x = torch.randn(width, weight.columns, device='cuda').bfloat16()
-        try:
-            launch(name, weight, x, tiling)(weight)
-        except Exception as error:
-            sys.stderr.write(f'{name} {form} {tiling}: {error!r}\n'[:300])
-    torch.cuda.synchronize()
-    return len(jobs)
-
-
-def compile_all(jobs: list[tuple[str, str, Tiling, int]], processes: int) -> None:
-    """Fill Triton's cache on disk."""
-    jobs = sorted(jobs, key=lambda each: (each[0], each[1]))
-    size = -(-len(jobs) // processes)
-    shares = [jobs[start : start + size] for start in range(0, len(jobs), size)]
-    context = multiprocessing.get_context('spawn')
-    with ProcessPoolExecutor(processes, mp_context=context) as pool:
-        list(pool.map(_compile, shares))
-
-
-def tune(forms: tuple[str, ...], deadline: float) -> list[dict[str, Any]]:
-    """Return times of many tilings for one row."""
-    jobs = []
-    for form, name in itertools.product(forms, SHAPES):
-        probe = matrix(*SHAPES[name][:2], form)
-        jobs += [(name, form, tiling, 8) for tiling in candidates(name, probe)]
-    compile_all(jobs, 14)
-    found = []
-    for form, name in itertools.product(forms, SHAPES):
-        weight = matrix(*SHAPES[name][:2], form)
-        copies = copies_of(weight)
-        x = torch.randn(8, weight.columns, device='cuda').bfloat16()
-        for tiling in candidates(name, weight):
-            if time.monotonic() > deadline:
-                return found
-            try:
-                seconds = timed(launch(name, weight, x, tiling), copies, repeats=3)
-            except Exception as error:
-                found.append({'name': name, 'form': form, 'error': repr(error)[:200]})
-                continue
-            found.append({
-                'name': name, 'form': form, 'rows': tiling.rows, 'parts': tiling.parts,
-                'warps': tiling.warps, 'stages': tiling.stages, 'us': round(seconds * 1e6, 3),
-            })  # fmt: skip
-    return found
-
-
 def measure(forms: tuple[str, ...], widths: tuple[int, ...], ceiling: float) -> list[Any]:
     """Return times of the tilings in use, and their share of the copy's bandwidth."""
     found = []
@@ -232,34 +161,23 @@ def main() -> None:
     """Measure, write the file, and print a short table."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
     parser.add_argument('--out', type=Path, required=True)
-    parser.add_argument('--tune', action='store_true')
-    parser.add_argument('--seconds', type=float, default=120.0, help='budget of --tune')
+    parser.add_argument('--forms', nargs='+', default=['4bit', 'bf16', 'nvfp4', 'fp8', '8bit'])
+    parser.add_argument('--widths', type=int, nargs='+', default=[8, 16])
     arguments = parser.parse_args()
     torch.manual_seed(1)
     report: dict[str, Any] = {'device': torch.cuda.get_device_name(), **ceilings()}
     sys.stdout.write(f'{json.dumps(report)}\n')
     copy = report['copy_bytes_per_s']
-    if arguments.tune:
-        report['tune'] = tune(('4bit', 'bf16'), time.monotonic() + arguments.seconds)
-        best: dict[tuple[str, str], Any] = {}
-        for each in report['tune']:
-            key = (each['form'], each['name'])
-            if 'us' in each and each['us'] < best.get(key, {'us': 1e9})['us']:
-                best[key] = each
-        report['best'] = list(best.values())
-        for each in report['best']:
+    forms = tuple(arguments.forms)
+    report['decode'] = measure(forms, tuple(arguments.widths), copy)
+    for form in forms:
+        total = sum(each['us'] * each['count'] for each in report['decode']
+                    if each['form'] == form and each['width'] == arguments.widths[0])  # fmt: skip
+        report[f'linears_of_a_step_us_{form}'] = round(total, 1)
+        sys.stdout.write(f'{form}: linears of a step {total:.0f} us\n')
+    for each in report['decode']:
+        if each['width'] == arguments.widths[0]:
             sys.stdout.write(f'{each}\n')
-    else:
-        forms = ('4bit', 'bf16', 'nvfp4', 'fp8', '8bit')
-        report['decode'] = measure(forms, (8, 16), copy)
-        for form in forms:
-            total = sum(each['us'] * each['count'] for each in report['decode']
-                        if each['form'] == form and each['width'] == 8)  # fmt: skip
-            report[f'linears_of_a_step_us_{form}'] = round(total, 1)
-            sys.stdout.write(f'{form}: linears of a step {total:.0f} us\n')
-        for each in report['decode']:
-            if each['form'] == '4bit' and each['width'] == 8:
-                sys.stdout.write(f'{each}\n')
     arguments.out.write_text(json.dumps(report, indent=1) + '\n')
 
 

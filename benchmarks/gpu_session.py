@@ -46,7 +46,10 @@ def stages(out: Path) -> list[tuple[str, float, list[str]]]:
     return [
         ('tests', 170, [*PYTEST, '-n', '8']),
         ('step 4bit', 110, step('step_4bit')),
-        ('tune', 150, [*kernels, str(out / 'tune.json'), '--tune', '--seconds', '75']),
+        ('tune', 150, ['benchmarks/gpu_tune.py', '--out', str(out / 'tune.json'), '--tune']),
+        ('equal bits', 120, ['benchmarks/gpu_exact.py', '--out', str(out / 'exact.json')]),
+        ('error', 60, ['benchmarks/gpu_error.py', '--out', str(out / 'error.json')]),
+        ('prompt', 60, ['benchmarks/gpu_prompt.py', '--out', str(out / 'prompt.json')]),
         ('step bf16', 70, step('step_bf16', '--form', 'bf16')),
         ('kernels', 90, [*kernels, str(out / 'kernels.json')]),
         ('step nvfp4', 60, step('step_nvfp4', '--form', 'nvfp4', '--lanes', '1', '8')),
