@@ -52,8 +52,8 @@ FORMS = {
     'affine4': (0, 64, '*i16', 10),
     'affine8': (1, 64, '*i8', 40),
     'nvfp4': (2, 16, '*i16', 40),
-    'fp8': (3, 64, '*u8', 40),
-    'bfloat16': (4, 64, BF16, 40),
+    'fp8': (3, 256, '*u8', 10),
+    'bfloat16': (4, 256, BF16, 10),
 }
 WEIGHTS: dict[str, str] = {'x': BF16, 'scales': BF16, 'biases': BF16, 'factors': F32,
                            'plane': F32}  # fmt: skip
@@ -76,14 +76,15 @@ def jobs() -> list[tuple[str, Any, dict[str, Any], dict[str, str], int, int]]:
                           {**WEIGHTS, 'data': data, 'out': out}, 2, 4))  # fmt: skip
         slices = 4 if kind in (0, 2) else 1
         for tokens, gated in itertools.product((64, 128), (False, True)):
-            constants = {**base, 'BR': 128, 'BM': tokens, 'STAGES': 2 if kind == 0 else 3,
+            constants = {**base, 'GROUP': min(group, 64), 'BR': 128, 'BM': tokens,
+                         'STAGES': 2 if kind == 0 else 3,
                          'SLICES': slices, 'FACTORED': kind in (2, 3), 'GATED': gated}  # fmt: skip
             found.append((f'prompt product {form} {tokens}{" gated" if gated else ""}',
                           prompt._prompt_product, constants,
                           {**WEIGHTS, 'data': data, 'out': BF16}, 8, 3))  # fmt: skip
         if kind != 4:
-            constants = {'KIND': kind, 'GROUP': group, 'BR': 64, 'SLICES': slices, 'ASM': True,
-                         'EARLY': True}  # fmt: skip
+            constants = {'KIND': kind, 'GROUP': min(group, 64), 'BR': 64, 'SLICES': slices,
+                         'ASM': True, 'EARLY': True}  # fmt: skip
             found.append((f'unpack {form}', prompt._unpack, constants,
                           {**WEIGHTS, 'data': data, 'out': BF16}, 4, 3))  # fmt: skip
     for rows_, tokens, warps in ((128, 256, 8), (128, 128, 8), (128, 64, 4), (64, 64, 4)):
@@ -130,8 +131,8 @@ def jobs() -> list[tuple[str, Any, dict[str, Any], dict[str, str], int, int]]:
         ('per layer', rows._per_layer, {'KIND': 0, 'GROUP': 64, 'SIZE': 256, 'PARTS': 2,
                                          'EARLY': True},
          {**table, 'context': F32, 'out': F32}, 2, 3),
-        ('gate', rows._gate, {'BLOCK': 1024, 'EARLY': True},
-         {'first': BF16, 'second': BF16, 'x': BF16}, 4, 3),
+        ('gate', rows._gate, {'BLOCK': 256, 'PARTS': 10, 'EARLY': True},
+         {'first': F32, 'second': F32, 'x': BF16}, 1, 3),
         ('look', pick._look, {'CAPPED': True, 'BLOCK': 2048, 'EARLY': True},
          {'logits': F32, 'mask': I32, 'blocks': F32, 'cap': 'fp32'}, 4, 3),
         ('choose', pick._choose, {'SIZE': 128, 'EARLY': True},

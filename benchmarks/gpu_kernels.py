@@ -57,7 +57,7 @@ SHAPES = {
     'ple context': (10752, 2560, 1),
     'head': (262144, 2560, 1),
 }
-WHOLE = ('gate_up', 'ple gate', 'head')
+WHOLE = ('gate_up', 'head')
 COLD_BYTES = 192 << 20
 MAX_COPIES = 24
 
@@ -77,10 +77,6 @@ def launch(name: str, weight: Planes, x: torch.Tensor, tiling: Tiling | None) ->
     if name == 'gate_up':
         out = torch.empty(width, weight.rows // 2, dtype=torch.bfloat16, device=x.device)
         return lambda w: triton_ops.product(x, w, out, tiling=tiling, gated=True)
-    if name == 'ple gate':
-        plane = torch.randn(width, weight.rows, device=x.device)
-        out = torch.empty(width, weight.rows, dtype=torch.bfloat16, device=x.device)
-        return lambda w: triton_ops.product(x, w, out, tiling=tiling, plane=plane)
     whole = name in WHOLE
     parts = 1 if whole else (tiling or tiling_of(weight)).parts
     out = torch.empty(parts, width, weight.rows, device=x.device)

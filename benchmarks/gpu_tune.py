@@ -62,7 +62,7 @@ def candidates(name: str, form: str) -> list[tuple[int, int, int, int]]:
     wanted = (1,) if name in WHOLE else (1, 2, 4, 5, 8, 10)
     found = []
     for (tall, warps), parts, stages in itertools.product(
-        ((16, 1), (32, 2), (32, 1), (64, 4), (64, 2)), wanted, (3, 5)
+        ((16, 1), (32, 2), (32, 1), (64, 2)), wanted, (2, 3)
     ):
         programs = -(-rows // tall) * parts
         if steps % parts:
@@ -211,6 +211,7 @@ def run(arguments: argparse.Namespace) -> None:
     sys.stdout.write(f'ready after {time.monotonic() - started:.0f} s\n')
     report['left_out_us'] = tuner.parts()
     sys.stdout.write(f'{report["left_out_us"]}\n')
+    arguments.out.write_text(json.dumps(report, indent=1) + '\n')
     if arguments.tune:
         deadline = started + arguments.seconds
         report['tried'] = tuner.tune(arguments.form, deadline, sys.stdout.write)

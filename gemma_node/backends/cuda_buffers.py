@@ -196,7 +196,7 @@ class Buffers:
 def _most_parts(weights: DeviceWeights) -> int:
     matrices = [weights.context]
     for layer in weights.layers:
-        matrices += [layer.qkv, layer.output, layer.down, layer.ple_projection]
+        matrices += [layer.qkv, layer.output, layer.down, layer.ple_gate, layer.ple_projection]
     return max(tiling_of(each).parts * MAX_ROWS * each.rows for each in matrices)
 
 

@@ -327,7 +327,7 @@ class DeviceModel:
         buffers.planes = buffers.plane(last - first)
 
     def _layer(self, layer: LayerWeights, plane: int, width: int, rows: int) -> None:
-        """One layer of a decode pass: twelve launches."""
+        """One layer of a decode pass: thirteen launches."""
         ops, buffers, eps = self._ops, self._buffers, self.config.rms_norm_eps
         kind, size = int(layer.plan.is_sliding), layer.plan.head_dim
         window = self.config.sliding_window if kind else 0
@@ -349,8 +349,9 @@ class DeviceModel:
         ops.product(buffers.fed[:width], layer.down, mixed)
         ops.residual(mixed, layer.post_feedforward_norm, buffers.h, None, None, eps,
                      buffers.x, rows)  # fmt: skip
-        ops.product(buffers.x[:width], layer.ple_gate, buffers.gated[:width],
-                    plane=buffers.planes[:width, plane])  # fmt: skip
+        opened = buffers.parts(layer.ple_gate, width)
+        ops.product(buffers.x[:width], layer.ple_gate, opened)
+        ops.gate(opened, buffers.planes[:, plane], buffers.gated[:rows])
         mixed = buffers.parts(layer.ple_projection, width)
         ops.product(buffers.gated[:width], layer.ple_projection, mixed)
         ops.residual(mixed, layer.post_ple_norm, buffers.h, layer.scalar,
@@ -425,7 +426,7 @@ class DeviceModel:
                          buffers.x, rows)  # fmt: skip
             opened = buffers.opened[:rows]
             ops.prompt_product(x, layer.ple_gate, opened, room=room)
-            ops.gate(opened, planes[:rows, layer.plan.index], buffers.gated[:rows])
+            ops.gate(opened[None], planes[:rows, layer.plan.index], buffers.gated[:rows])
             ops.prompt_product(buffers.gated[:rows], layer.ple_projection, mixed, room=room)
             ops.residual(mixed[None], layer.post_ple_norm, buffers.h, layer.scalar,
                          self._next_norm(layer), eps, buffers.x, rows)  # fmt: skip

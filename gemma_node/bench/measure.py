@@ -289,6 +289,8 @@ def _memory(runner: Runner, order: Order) -> dict[str, int]:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     found = {'host_peak_bytes': peak, 'lanes_bytes': runner.nbytes}
     if order.device == 'cuda':
+        # What was freed is kept for reuse by this process alone.
+        torch.cuda.empty_cache()
         free, total = torch.cuda.mem_get_info()
         found['device_used_bytes'] = total - free
         found['torch_peak_bytes'] = torch.cuda.max_memory_allocated()

