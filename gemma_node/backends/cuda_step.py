@@ -26,7 +26,9 @@ for a token. Not verified on any device until its receipt passes.
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Iterator
 from collections.abc import Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -85,6 +87,20 @@ def device_problem(config: ModelConfig) -> str:
     if config.num_owning_layers * config.ple_dim % 64:
         return 'the owning layers\' share of the per-layer projection is not a multiple of 64'
     return ''
+
+
+@contextmanager
+def _few_threads(rows: int) -> Iterator[None]:
+    """Have one thread do what waking others for would take longer: the rows of a decode step."""
+    before = torch.get_num_threads()
+    if rows > MAX_ROWS or before == 1:
+        yield
+        return
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 class DeviceModel:
@@ -243,8 +259,9 @@ class DeviceModel:
         buffers.host_count[0] = count
         buffers.send(masks, min(rows, MAX_ROWS))
         if self.weights.ple_source is not None:
-            taken = self.weights.ple_source.take(torch.from_numpy(ids.astype(np.int64)))
-            buffers.host_told[:rows].copy_(taken.dequantize(torch.bfloat16))
+            with _few_threads(rows):
+                taken = self.weights.ple_source.take(torch.from_numpy(ids.astype(np.int64)))
+                buffers.host_told[:rows].copy_(taken.dequantize(torch.bfloat16))
             told = buffers.told.data[:rows, : buffers.told.columns]
             told.copy_(buffers.host_told[:rows], non_blocking=True)
         buffers.sent()
