@@ -108,7 +108,7 @@ class DeviceRunner(NativeRunner):
             context_tokens=config.context_tokens,
             num_pages=counts,
             kv_dtype=kv_dtype,
-            max_prompt_rows=self.chunk,
+            max_prompt_rows=min(self.chunk, round_up(config.context_tokens)),
             ple_on_host=ple_on_host,
         )
         self.identity = f'device {ops.NAME} {torch.__version__} {device.type} {kv_dtype} {TILE}'
