@@ -19,9 +19,11 @@ Half an hour of a node with its worker: eight robots, cancels, restarts and a ki
 The node runs as a user runs it, in a process of its own with the embedded checkpoint and the
 example's tools, in shadow mode; this program is another process, which asks. Each robot asks at a
 rate of its own and keeps its history; some requests are canceled on their way, some sessions are
-reset, once the node is deactivated and activated again, and once its worker is killed. Told are
-how many decisions each request got, and what the resident memory of node and worker grew by after
-their warm-ups, a worker's from its own start on.
+reset, once the node is deactivated and activated again, and once its worker is killed. The budget
+of prompt states is so small that some are evicted all the time. Told are how many decisions each
+request got, and what the memory of node and worker grew by after their warm-ups, a worker's from
+its own start on: all that is resident, and what of it is no file's, since a machine that lacks
+memory gives files' pages back and hides a growth.
 """
 
 from __future__ import annotations
@@ -70,6 +72,7 @@ PERIODS_S = (0.8, 1.2, 1.6, 2.0, 3.0, 4.0, 6.0, 9.0)
 LIMIT_MIB = 2.0
 # More than the node remembers ids of.
 NUM_STOPS = MAX_ANSWERED + 100
+NUM_ROUNDS = 24
 SAMPLE_S = 5.0
 RELIABLE = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)
 PARAMETERS = """
@@ -78,7 +81,7 @@ PARAMETERS = """
     mode: shadow
     tools_file: {tools}
     deadline: 30.0
-    engine: {{num_threads: 1, lanes: 4, context_tokens: 4096, state_budget_mb: 96}}
+    engine: {{num_threads: 1, lanes: 4, context_tokens: 4096, state_budget_mb: 40}}
     decoding: {{max_tokens: 48}}
     robots:
 """
@@ -117,8 +120,8 @@ class Life:
             first, last = (statistics.median(part) for part in (after[:count], after[-count:]))
             found[f'{name}_mib_first'] = round(first / 1024, 2)
             found[f'{name}_mib_growth'] = round((last - first) / 1024, 2)
-        found['resident_mib_by_minute'] = [
-            round(kib / 1024, 1) for _, kib in self.resident[:: round(60 / SAMPLE_S)]]
+            found[f'{name}_mib_by_minute'] = [
+                round(kib / 1024, 1) for _, kib in getattr(self, name)[:: round(60 / SAMPLE_S)]]
         return found
 
 
@@ -180,6 +183,7 @@ class Soak:
             raise SystemExit('the node was not ready in 120 s')
         self._fill_books()
         self._find_worker()
+        self._ask_all_at_once()
         self.start_s = self.now_s
         end_s = self.start_s + 60 * minutes
         events = [(end_s - 60 * minutes * 0.7, self._deactivate_and_activate),
@@ -215,7 +219,8 @@ class Soak:
         grown = [{'process': name, **life.growth(warm_s)} for name, life in zip(
             ['node', *(f'worker {n}' for n in range(1, len(self.lives)))], self.lives,
             strict=True)]
-        total = sum(each.get('resident_mib_growth', 0.0) for each in grown)
+        totals = {name: round(sum(each.get(f'{name}_mib_growth', 0.0) for each in grown), 2)
+                  for name in ('resident', 'anonymous')}
         wrong = {name: self.ended[name] for name in self.sent if self.ended[name] != 1}
         return {
             'requests': len(self.sent),
@@ -224,9 +229,9 @@ class Soak:
             'unknown decisions': len(set(self.ended) - set(self.sent)),
             'decisions by error': dict(sorted(self.codes.items())),
             'memory': grown,
-            'growth_mib': round(total, 2),
+            'growth_mib': totals,
             'limit_mib': LIMIT_MIB,
-            'holds': {'memory': total <= LIMIT_MIB, 'decisions': not wrong},
+            'holds': {'memory': max(totals.values()) <= LIMIT_MIB, 'decisions': not wrong},
         }
 
     def _fill_books(self) -> None:
@@ -241,6 +246,13 @@ class Soak:
             self.requests.publish(DecisionRequest(
                 id=uuid_message(name), robot=f'r{number % 8 + 1}', text='stop', keep=False))
             self.spin(lambda: len(self.sent) - sum(self.ended.values()) < 4, 10)
+
+    def _ask_all_at_once(self) -> None:
+        """Have every lane busy and every history full, which is the most that a worker holds."""
+        for _ in range(NUM_ROUNDS):
+            for number in range(8):
+                self._ask(f'r{number + 1}')
+            self.spin(self._all_ended, 60)
 
     def _ask_those_due(self) -> None:
         now_s = self.now_s
@@ -283,6 +295,7 @@ class Soak:
         if not self.spin(lambda: self.infos, 60):
             raise SystemExit('the worker did not come back')
         self._find_worker()
+        self._ask_all_at_once()
 
     def _find_worker(self) -> None:
         """Add the worker's life, if it is a new one."""
