@@ -16,8 +16,10 @@
 Where a pass rounds: the operations that transformers and MLX round at different places.
 
 `hf` rounds once at the end of each operation, as transformers' eager pass does; `mlx` rounds at
-MLX's steps. In float32 and wider both compute the same numbers but for the last bits. All other
-operations round alike in both and are in `reference`.
+MLX's steps, but keeps what the head gives in float32 from there on, where MLX rounds three times
+more: so it is in bfloat16 nearer to float64 than MLX. In float32 and wider both modes compute the
+same numbers but for the last bits. All other operations round alike in both and are in
+`reference`.
 """
 
 from __future__ import annotations
@@ -36,14 +38,15 @@ class Steps:
     """
     The operations of one rounding mode.
 
-    `rms_norm(x, weight, eps)`, `gelu_tanh(x)`, and `scaled(x, factor)`, a product with a number
-    that is not itself a power of two.
+    `rms_norm(x, weight, eps)`, `gelu_tanh(x)`, `scaled(x, factor)`, a product with a number that
+    is not itself a power of two, and `softcap(x, cap)` of the logits.
     """
 
     name: str
     rms_norm: Callable[[torch.Tensor, torch.Tensor | None, float], torch.Tensor]
     gelu_tanh: Callable[[torch.Tensor], torch.Tensor]
     scaled: Callable[[torch.Tensor, float], torch.Tensor]
+    softcap: Callable[[torch.Tensor, float | None], torch.Tensor]
 
 
 def _scaled_once(x: torch.Tensor, factor: float) -> torch.Tensor:
@@ -73,8 +76,13 @@ def _scaled_mlx(x: torch.Tensor, factor: float) -> torch.Tensor:
     return x * torch.tensor(factor, dtype=x.dtype, device='cpu')
 
 
-HF = Steps('hf', reference.rms_norm, reference.gelu_tanh, _scaled_once)
-MLX = Steps('mlx', _rms_norm_mlx, _gelu_tanh_mlx, _scaled_mlx)
+def _softcap_wide(x: torch.Tensor, cap: float | None) -> torch.Tensor:
+    """Round nowhere: the logits are float32 from here on."""
+    return reference.softcap(x.to(torch.promote_types(x.dtype, torch.float32)), cap)
+
+
+HF = Steps('hf', reference.rms_norm, reference.gelu_tanh, _scaled_once, reference.softcap)
+MLX = Steps('mlx', _rms_norm_mlx, _gelu_tanh_mlx, _scaled_mlx, _softcap_wide)
 STEPS = {steps.name: steps for steps in (HF, MLX)}
 
 

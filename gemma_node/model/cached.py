@@ -155,7 +155,7 @@ class CachedModel:
             for layer in self._layers[first:]:
                 h = self._run(layer, h, ple[:, layer.plan.index - first], start, spans, store)
         h = self.steps.rms_norm(h, self._norm, self.config.rms_norm_eps)
-        logits = reference.softcap(F.linear(h, self._head), self.config.softcap)
+        logits = self.steps.softcap(F.linear(h, self._head), self.config.softcap)
         return logits[0].float()
 
     def _embed(self, ids: torch.Tensor) -> torch.Tensor:

@@ -28,7 +28,6 @@ from math import prod
 import torch
 from torch import nn
 
-from gemma_node.kernels import reference
 from gemma_node.kernels.steps import HF
 from gemma_node.kernels.steps import Steps
 from gemma_node.model.attention import Attention
@@ -184,7 +183,7 @@ class Gemma4(nn.Module):
     def head(self, hidden: torch.Tensor) -> torch.Tensor:
         """Return soft-capped logits of normed rows; the head is the embedding."""
         logits = self.embed_tokens.as_linear(hidden)
-        return reference.softcap(logits, self.config.softcap)
+        return self.steps.softcap(logits, self.config.softcap)
 
     def _per_layer_inputs(self, ids: torch.Tensor, h: torch.Tensor) -> torch.Tensor:
         shape = (*ids.shape, self.config.num_layers, self.config.ple_dim)
