@@ -36,6 +36,7 @@ from gemma_node.errors import CheckpointError
 from gemma_node.model.config import ModelConfig
 from gemma_node.model.config import read_config
 from gemma_node.model.config import ROUNDING
+from gemma_node.model.config import text_part
 from gemma_node.model.files import weight_files
 from gemma_node.model.footprint import cache
 from gemma_node.model.footprint import footprint
@@ -111,7 +112,7 @@ def inspect_checkpoint(folder: Path) -> dict[str, Any]:
     config = ModelConfig.from_folder(folder)
     _check_text_files(folder)
     raw = read_config(folder)
-    text = raw.get('text_config', raw)
+    text = text_part(raw)
     files = weight_files(folder)
     entries: dict[str, Entry] = {}
     for file in files:

@@ -30,6 +30,13 @@ from pathlib import Path
 from typing import Any
 
 from gemma_node.errors import CheckpointError
+from gemma_node.model.config_values import boolean
+from gemma_node.model.config_values import integer
+from gemma_node.model.config_values import MAX_INTEGER
+from gemma_node.model.config_values import number
+from gemma_node.model.config_values import optional_positive
+from gemma_node.model.config_values import positive
+from gemma_node.model.config_values import shown
 from gemma_node.quant.declaration import Declaration
 from gemma_node.quant.declaration import parse_declaration
 
@@ -40,6 +47,9 @@ ROUNDING = 'hf'
 SEPARATE_FILE = 'hf_quant_config.json'
 SLIDING = 'sliding_attention'
 FULL = 'full_attention'
+
+# More than any model's, and the product of two still fits where shapes are computed.
+_MAX_SIDE = 1 << 27
 
 _MULTIMODAL_TYPE = 'gemma4'
 _TEXT_TYPE = 'gemma4_text'
@@ -181,37 +191,38 @@ class ModelConfig:
 
         :param separate: the parsed hf_quant_config.json, if there is one
         """
-        text = _text_part(raw)
+        text = text_part(raw)
         _refuse_features(raw, text)
         layer_types = _layer_types(text)
-        head_dim = _integer(text, 'head_dim')
-        kv_heads = _integer(text, 'num_key_value_heads')
+        head_dim = integer(text, 'head_dim')
+        kv_heads = integer(text, 'num_key_value_heads')
         global_head_dim, global_kv_heads = _full_overrides(text, layer_types, head_dim, kv_heads)
-        rope = text.get('rope_parameters') or _DEFAULT_ROPE
-        vocab_size = _integer(text, 'vocab_size')
-        if _integer(text, 'vocab_size_per_layer_input', vocab_size) != vocab_size:
+        rope = text.get('rope_parameters')
+        rope = _DEFAULT_ROPE if rope is None else rope
+        vocab_size = integer(text, 'vocab_size')
+        if integer(text, 'vocab_size_per_layer_input', vocab_size) != vocab_size:
             raise CheckpointError('vocab_size_per_layer_input must equal vocab_size')
         return cls(
             vocab_size=vocab_size,
-            hidden_size=_integer(text, 'hidden_size'),
-            intermediate_size=_integer(text, 'intermediate_size'),
-            num_heads=_integer(text, 'num_attention_heads'),
+            hidden_size=integer(text, 'hidden_size'),
+            intermediate_size=integer(text, 'intermediate_size'),
+            num_heads=integer(text, 'num_attention_heads'),
             num_kv_heads=kv_heads,
             num_global_kv_heads=global_kv_heads,
             head_dim=head_dim,
             global_head_dim=global_head_dim,
-            ple_dim=_integer(text, 'hidden_size_per_layer_input'),
+            ple_dim=integer(text, 'hidden_size_per_layer_input'),
             layer_types=layer_types,
-            num_kv_shared_layers=_integer(text, 'num_kv_shared_layers', 0, minimum=0),
-            sliding_window=_integer(text, 'sliding_window'),
+            num_kv_shared_layers=integer(text, 'num_kv_shared_layers', 0, minimum=0),
+            sliding_window=integer(text, 'sliding_window'),
             sliding_rope=_rope(rope, SLIDING),
             full_rope=_rope(rope, FULL),
-            max_position_embeddings=_integer(text, 'max_position_embeddings'),
-            rms_norm_eps=_number(text, 'rms_norm_eps', 1e-6),
-            softcap=_optional_number(text, 'final_logit_softcapping'),
-            use_double_wide_mlp=_boolean(text, 'use_double_wide_mlp', False),
-            pad_token_id=_integer(text, 'pad_token_id', 0, minimum=0),
-            bos_token_id=_integer(text, 'bos_token_id', 2, minimum=0),
+            max_position_embeddings=integer(text, 'max_position_embeddings'),
+            rms_norm_eps=number(text, 'rms_norm_eps', 1e-6),
+            softcap=optional_positive(text, 'final_logit_softcapping'),
+            use_double_wide_mlp=boolean(text, 'use_double_wide_mlp', False),
+            pad_token_id=integer(text, 'pad_token_id', 0, minimum=0),
+            bos_token_id=integer(text, 'bos_token_id', 2, minimum=0),
             eos_token_ids=_token_ids(raw.get('eos_token_id', text.get('eos_token_id'))),
             quantization=parse_declaration(raw, separate),
         )
@@ -227,6 +238,9 @@ def read_config(folder: Path) -> dict[str, Any]:
 def read_json(file: Path) -> dict[str, Any]:
     """Return the object that a JSON file of a checkpoint holds; raises CheckpointError."""
     try:
+        if file.exists() and not file.is_file():
+            # Opening a pipe would wait for its other end.
+            raise CheckpointError(f'{file} must be a plain file')
         raw = json.loads(file.read_text(encoding='utf-8'))
     except FileNotFoundError:
         raise CheckpointError(f'{file} is missing; a checkpoint needs it') from None
@@ -237,14 +251,15 @@ def read_json(file: Path) -> dict[str, Any]:
     return raw
 
 
-def _text_part(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+def text_part(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a parsed config.json says of the text model; raises CheckpointError."""
     kind = raw.get('model_type')
     if kind == _TEXT_TYPE:
         return raw
     if kind != _MULTIMODAL_TYPE:
         raise CheckpointError(
-            f'model_type {kind!r} is not served; this runtime serves {_MULTIMODAL_TYPE!r} and '
-            f'{_TEXT_TYPE!r} (Gemma 4 E-series)'
+            f'model_type {shown(kind)} is not served; this runtime serves '
+            f'{_MULTIMODAL_TYPE!r} and {_TEXT_TYPE!r} (Gemma 4 E-series)'
         )
     text = raw.get('text_config')
     if not isinstance(text, Mapping):
@@ -260,8 +275,8 @@ def _refuse_features(raw: Mapping[str, Any], text: Mapping[str, Any]) -> None:
             # Bidirectional attention between image tokens changes nothing for text.
             if value == served or (name == 'use_bidirectional_attention' and value == 'vision'):
                 continue
-            shown = 'an object' if isinstance(value, Mapping) else repr(value)
-            lacking.append(f'{name} = {shown} (served: {served!r})')
+            found = 'an object' if isinstance(value, Mapping) else shown(value)
+            lacking.append(f'{name} = {found} (served: {served!r})')
             break
     if not text.get('hidden_size_per_layer_input'):
         lacking.append('a model without per-layer inputs (hidden_size_per_layer_input)')
@@ -275,8 +290,8 @@ def _layer_types(text: Mapping[str, Any]) -> tuple[str, ...]:
         raise CheckpointError('layer_types must be a list with one name per layer')
     unknown = sorted({str(kind) for kind in types} - {SLIDING, FULL})
     if unknown:
-        raise CheckpointError(f'layer_types holds {unknown}; choices: {SLIDING}, {FULL}')
-    num_layers = _integer(text, 'num_hidden_layers')
+        raise CheckpointError(f'layer_types holds {shown(unknown)}; choices: {SLIDING}, {FULL}')
+    num_layers = integer(text, 'num_hidden_layers')
     if len(types) != num_layers:
         raise CheckpointError(f'layer_types names {len(types)} layers, not {num_layers}')
     return tuple(types)
@@ -288,8 +303,8 @@ def _full_overrides(
     """Return head dimension and key-value heads of the full layers, from either spelling."""
     overrides = text.get('per_layer_config')
     if overrides is None:
-        return _integer(text, 'global_head_dim', head_dim), kv_heads
-    if not isinstance(overrides, Mapping) or not all(str(key).isdecimal() for key in overrides):
+        return integer(text, 'global_head_dim', head_dim), kv_heads
+    if not isinstance(overrides, Mapping) or not all(_is_index(key) for key in overrides):
         raise CheckpointError('per_layer_config must be an object by layer number')
     # transformers pads the numbers with zeros in models of more than ten layers.
     by_layer = {int(key): layer for key, layer in overrides.items()}
@@ -301,11 +316,15 @@ def _full_overrides(
         extra = sorted(set(layer) - {'head_dim', 'num_key_value_heads'})
         if extra:
             raise CheckpointError(f'per_layer_config[{index}] sets {extra}, which is not served')
-        dim = _integer(layer, 'head_dim', head_dim)
-        found[kind].add((dim, _integer(layer, 'num_key_value_heads', kv_heads)))
+        dim = integer(layer, 'head_dim', head_dim)
+        found[kind].add((dim, integer(layer, 'num_key_value_heads', kv_heads)))
     if len(found[FULL]) > 1 or found[SLIDING] - {(head_dim, kv_heads)}:
         raise CheckpointError('per_layer_config must agree within sliding and within full layers')
     return found[FULL].pop() if found[FULL] else (head_dim, kv_heads)
+
+
+def _is_index(key: str) -> bool:
+    return key.isdecimal() and len(key) <= len(str(MAX_INTEGER))
 
 
 def _rope(parameters: Any, kind: str) -> RopeConfig:
@@ -313,18 +332,18 @@ def _rope(parameters: Any, kind: str) -> RopeConfig:
     if not isinstance(values, Mapping):
         raise CheckpointError(f'rope_parameters.{kind} is missing or not an object')
     rope_type = values.get('rope_type', 'default')
-    theta = _number(values, 'rope_theta', _DEFAULT_ROPE[kind]['rope_theta'])
+    theta = positive(values, 'rope_theta', _DEFAULT_ROPE[kind]['rope_theta'])
     if rope_type == 'default':
         return RopeConfig(theta=theta)
     if rope_type != 'proportional':
         raise CheckpointError(
-            f'rope_parameters.{kind}.rope_type {rope_type!r} is not served; '
+            f'rope_parameters.{kind}.rope_type {shown(rope_type)} is not served; '
             'choices: default, proportional'
         )
-    factor = _number(values, 'partial_rotary_factor', 1.0)
+    factor = number(values, 'partial_rotary_factor', 1.0)
     if not 0.0 <= factor <= 1.0:
         raise CheckpointError(f'partial_rotary_factor must be 0 to 1, found {factor}')
-    return RopeConfig(theta=theta, rotary_factor=factor, scale=_number(values, 'factor', 1.0))
+    return RopeConfig(theta=theta, rotary_factor=factor, scale=positive(values, 'factor', 1.0))
 
 
 def _check_shape(config: ModelConfig) -> None:
@@ -347,39 +366,21 @@ def _check_shape(config: ModelConfig) -> None:
             )
     if config.head_dim % 2 or config.global_head_dim % 2:
         raise CheckpointError('head_dim and global_head_dim must be even')
-
-
-def _integer(
-    values: Mapping[str, Any], name: str, default: int | None = None, *, minimum: int = 1
-) -> int:
-    value = values.get(name)
-    if value is None:
-        value = default
-    if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
-        raise CheckpointError(f'{name} must be an integer >= {minimum}, found {value!r}')
-    return value
-
-
-def _number(values: Mapping[str, Any], name: str, default: float) -> float:
-    value = values.get(name, default)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0.0:
-        raise CheckpointError(f'{name} must be a number >= 0, found {value!r}')
-    return float(value)
-
-
-def _optional_number(values: Mapping[str, Any], name: str) -> float | None:
-    return None if values.get(name) is None else _number(values, name, 0.0)
-
-
-def _boolean(values: Mapping[str, Any], name: str, default: bool) -> bool:
-    value = values.get(name, default)
-    if not isinstance(value, bool):
-        raise CheckpointError(f'{name} must be true or false, found {value!r}')
-    return value
+    sides = {
+        'vocab_size': config.vocab_size,
+        'hidden_size': config.hidden_size,
+        'intermediate_size x 2': config.intermediate_size * 2,
+        'num_attention_heads x head_dim': config.num_heads * config.head_dim,
+        'num_attention_heads x global_head_dim': config.num_heads * config.global_head_dim,
+        'num_hidden_layers x hidden_size_per_layer_input': config.num_layers * config.ple_dim,
+    }
+    for name, side in sides.items():
+        if side > _MAX_SIDE:
+            raise CheckpointError(f'{name} is {side}; no matrix may have more than {_MAX_SIDE}')
 
 
 def _token_ids(value: Any) -> tuple[int, ...]:
     ids = value if isinstance(value, list) else [1 if value is None else value]
-    if not all(isinstance(item, int) and not isinstance(item, bool) for item in ids):
-        raise CheckpointError(f'eos_token_id must be token ids, found {value!r}')
+    if not all(type(item) is int and 0 <= item <= MAX_INTEGER for item in ids):
+        raise CheckpointError(f'eos_token_id must be token ids, found {shown(value)}')
     return tuple(ids)

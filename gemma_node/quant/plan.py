@@ -35,6 +35,7 @@ from gemma_node import __version__
 from gemma_node.errors import CheckpointError
 from gemma_node.model.config import ModelConfig
 from gemma_node.model.config import read_config
+from gemma_node.model.config import text_part
 from gemma_node.model.files import INDEX_FILE
 from gemma_node.model.files import SINGLE_FILE
 from gemma_node.model.files import weight_files
@@ -114,7 +115,7 @@ def make_plan(
     """Lay out the result of a recipe; reads no weights."""
     raw = read_config(source)
     is_mlx = recipe.layout == 'mlx'
-    prefix = MLX_PREFIX if is_mlx and 'text_config' in raw else STANDALONE_PREFIX
+    prefix = MLX_PREFIX if is_mlx and text_part(raw) is not raw else STANDALONE_PREFIX
     forms = {
         module: recipe.form_of(module, matrix.columns)
         for module, matrix in stored.matrices.items()
@@ -215,7 +216,7 @@ def _header(
 def _config(raw: Mapping[str, Any], config: ModelConfig, *, is_mlx: bool) -> dict[str, Any]:
     """Return config.json without vision, audio and what it said of quantisation."""
     outer = {key: value for key, value in raw.items() if key not in _DROPPED}
-    inner = raw.get('text_config', raw)
+    inner = text_part(raw)
     text = {key: value for key, value in inner.items() if key not in _DROPPED}
     text.pop('torch_dtype', None)
     text['dtype'] = 'bfloat16'
@@ -225,7 +226,7 @@ def _config(raw: Mapping[str, Any], config: ModelConfig, *, is_mlx: bool) -> dic
         text.setdefault('num_kv_shared_layers', config.num_kv_shared_layers)
         text.setdefault('use_double_wide_mlp', config.use_double_wide_mlp)
         text.setdefault('final_logit_softcapping', config.softcap)
-    if 'text_config' not in raw:
+    if inner is raw:
         return text
     if is_mlx:
         outer.pop('torch_dtype', None)

@@ -240,3 +240,17 @@ def test_a_receipt_of_a_bad_checkpoint_ends_in_one_sentence_and_leaves_nothing(
     assert main(['receipts', str(folder), '--device', 'cpu', '--quick', '--out', str(out)]) == 2
     check_complaint(capsys.readouterr(), said)
     assert listing(folder.parent) == before
+
+
+@pytest.mark.parametrize('part', [None, 3, [], {}, {'a': 1}])
+def test_a_text_model_with_a_text_config_beside_is_read_as_what_its_type_says(
+    good: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], part: Any
+) -> None:
+    folder = shutil.copytree(good, tmp_path / 'odd')
+    raw = json.loads((folder / 'config.json').read_text())
+    (folder / 'config.json').write_text(json.dumps(raw | {'text_config': part}))
+    assert main(['inspect', str(folder), '--json']) == 0
+    assert json.loads(capsys.readouterr().out)['geometry']['hidden_size'] == raw['hidden_size']
+    target = tmp_path / 'out'
+    assert main(['convert', str(folder), str(target), '--recipe', 'mlx-4bit']) == 0
+    assert main(['inspect', str(target)]) == 0

@@ -18,6 +18,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -136,7 +137,7 @@ def test_what_transformers_writes_reads_like_the_published_spelling() -> None:
         ({'layer_types': [SLIDING] * 42}, 'last layer'),
         ({'layer_types': [FULL] * 3}, '3 layers, not 42'),
         ({'layer_types': None}, 'layer_types'),
-        ({'hidden_size': '2560'}, "hidden_size must be an integer >= 1, found '2560'"),
+        ({'hidden_size': '2560'}, f"from 1 to {2**31 - 1}, found '2560'"),
         ({'hidden_size': True}, 'hidden_size'),
         ({'num_key_value_heads': 3}, 'multiple'),
         ({'num_kv_shared_layers': 42}, 'num_kv_shared_layers'),
@@ -147,6 +148,18 @@ def test_what_transformers_writes_reads_like_the_published_spelling() -> None:
         ({'rope_parameters': {SLIDING: {'rope_type': 'yarn'}, FULL: {}}}, 'yarn'),
         ({'vocab_size_per_layer_input': 100}, 'vocab_size_per_layer_input'),
         ({'eos_token_id': 'x'}, 'eos_token_id'),
+        ({'eos_token_id': [1, -1]}, 'eos_token_id'),
+        ({'hidden_size': 2**63}, 'hidden_size must be an integer from 1 to 2147483647'),
+        ({'head_dim': 10**400}, f'found 1{"0" * 79}...'),
+        ({'intermediate_size': 2**30}, 'intermediate_size x 2 is 2147483648'),
+        ({'num_attention_heads': 2**30}, 'num_attention_heads x head_dim is'),
+        ({'hidden_size_per_layer_input': 2**30}, 'hidden_size_per_layer_input is'),
+        ({'rms_norm_eps': 10**400}, 'rms_norm_eps must be a finite number >= 0'),
+        ({'rms_norm_eps': float('inf')}, 'rms_norm_eps must be a finite number >= 0'),
+        ({'final_logit_softcapping': 0.0}, 'final_logit_softcapping must be a finite number > 0'),
+        ({'rope_parameters': []}, 'rope_parameters.sliding_attention is missing'),
+        ({'rope_parameters': {SLIDING: {'rope_theta': 0}, FULL: {}}}, 'rope_theta'),
+        ({'per_layer_config': {'9' * 5000: {}}}, 'per_layer_config'),
         ({'per_layer_config': {'5': {'head_dim': 128}}}, 'agree'),
         ({'per_layer_config': {'5': {'sliding_window': 3}}}, 'sliding_window'),
         ({'per_layer_config': 3}, 'per_layer_config'),
@@ -168,6 +181,12 @@ def test_several_features_are_named_together() -> None:
 def test_damaged_config_file_is_a_checkpoint_error(tmp_path: Path, text: str) -> None:
     (tmp_path / 'config.json').write_bytes(text.encode('latin-1'))
     with pytest.raises(CheckpointError, match=r'config\.json'):
+        ModelConfig.from_folder(tmp_path)
+
+
+def test_a_pipe_instead_of_the_config_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / 'config.json')
+    with pytest.raises(CheckpointError, match='must be a plain file'):
         ModelConfig.from_folder(tmp_path)
 
 
