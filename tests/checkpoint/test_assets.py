@@ -109,7 +109,7 @@ def test_the_embedded_checkpoint_answers_unseen_sentences() -> None:
     cases = eval_demo.read_cases(SENTENCES)[::9]
     assembly = eval_demo.load('', 1)
     scores = [eval_demo.judge(case, eval_demo.ask(assembly, case)) for case in cases]
-    assert sum(score.has_tool for score in scores) >= 0.7 * len(scores), scores
+    assert sum(score.has_tool for score in scores) >= 0.8 * len(scores), scores
 
 
 @pytest.mark.slow
@@ -117,8 +117,8 @@ def test_all_unseen_sentences_reach_the_score_on_the_card() -> None:
     cases = eval_demo.read_cases(SENTENCES)
     assembly = eval_demo.load('', 2)
     scores = [eval_demo.judge(case, eval_demo.ask(assembly, case)) for case in cases]
-    assert sum(score.has_tool for score in scores) >= 0.85 * len(scores)
-    assert sum(score.is_exact for score in scores) >= 0.8 * len(scores)
+    assert sum(score.has_tool for score in scores) >= 0.93 * len(scores)
+    assert sum(score.is_exact for score in scores) >= 0.9 * len(scores)
 
 
 def test_the_training_record_is_of_these_weights() -> None:
