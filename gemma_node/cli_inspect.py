@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-import json
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +34,7 @@ from gemma_node.cli_values import print_json
 from gemma_node.errors import CheckpointError
 from gemma_node.model.config import ModelConfig
 from gemma_node.model.config import read_config
+from gemma_node.model.config import read_json
 from gemma_node.model.config import ROUNDING
 from gemma_node.model.config import text_part
 from gemma_node.model.files import weight_files
@@ -218,9 +218,8 @@ def _check_text_files(folder: Path) -> None:
     if (folder / 'chat_template.jinja').is_file():
         return
     try:
-        config = json.loads((folder / 'tokenizer_config.json').read_bytes())
-        has_template = bool(config.get('chat_template'))
-    except (OSError, ValueError, AttributeError, RecursionError):
+        has_template = bool(read_json(folder / 'tokenizer_config.json').get('chat_template'))
+    except CheckpointError:
         has_template = False
     if not has_template:
         raise CheckpointError(

@@ -59,6 +59,7 @@ def add_receipts(verbs: Any) -> None:
 
 def run_receipts(arguments: argparse.Namespace, console: Console) -> int:
     """Make one receipt; return 0 if it passed."""
+    from gemma_node.receipts.report import check_target
     from gemma_node.receipts.report import make_receipt
     from gemma_node.receipts.report import Order
     from gemma_node.receipts.report import write_receipt
@@ -72,6 +73,7 @@ def run_receipts(arguments: argparse.Namespace, console: Console) -> int:
         context_tokens=arguments.context_tokens,
         quick=arguments.quick,
     )
+    check_target(arguments.out)
     with Console(stderr=True).status('starting') as status:
         receipt = make_receipt(order, lambda text: status.update(escape(text)))
     file = write_receipt(receipt, arguments.out)

@@ -96,6 +96,8 @@ def digest_of(receipt: Mapping[str, Any]) -> str:
 
 def read_receipt(file: Path) -> dict[str, Any]:
     """Return a receipt; raises ConfigError if it is none or was edited."""
+    if file.exists() and not file.is_file():
+        raise ConfigError(f'{file} cannot be read as a receipt: it is no plain file')
     try:
         receipt = json.loads(file.read_text(encoding='utf-8'))
     except (OSError, ValueError, RecursionError) as error:

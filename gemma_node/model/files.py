@@ -18,15 +18,24 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from gemma_node.errors import CheckpointError
 
 SINGLE_FILE = 'model.safetensors'
 INDEX_FILE = 'model.safetensors.index.json'
+# Four bytes each at most: no file system refuses to look for such a name.
+_MAX_NAME = 60
 
 
 def weight_files(folder: Path) -> list[Path]:
     """Return the safetensors files that make up the checkpoint; raises CheckpointError."""
+    try:
+        str(folder).encode()
+    except UnicodeEncodeError:
+        raise CheckpointError(
+            f'{str(folder)!r} is no UTF-8, which the safetensors library needs; rename the folder'
+        ) from None
     index = folder / INDEX_FILE
     single = folder / SINGLE_FILE
     if single.is_file():
@@ -44,18 +53,29 @@ def weight_files(folder: Path) -> list[Path]:
 
 def _files_of_index(folder: Path, index: Path) -> list[Path]:
     try:
-        names = json.loads(index.read_text(encoding='utf-8'))['weight_map']
+        raw = json.loads(index.read_text(encoding='utf-8'), object_pairs_hook=_unique)
+        names = raw['weight_map']
         shards = sorted(set(names.values()))
     except (
         OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError,
     ) as error:  # fmt: skip
-        raise CheckpointError(f'{index} is not a weight index: {error!r}') from error
+        raise CheckpointError(f'{index} is not a weight index: {repr(error)[:200]}') from error
     if not shards:
         raise CheckpointError(f'{index} names no file')
     for shard in shards:
         plain = isinstance(shard, str) and shard == Path(shard).name and '\\' not in shard
-        if not plain or not shard.endswith('.safetensors'):
-            raise CheckpointError(f'{index} names {shard!r}; a shard is a .safetensors file name')
+        if not plain or not shard.endswith('.safetensors') or len(shard) > _MAX_NAME:
+            shown = repr(shard)[:_MAX_NAME]
+            raise CheckpointError(f'{index} names {shown}; a shard is a .safetensors file name')
         if not (folder / shard).is_file():
             raise CheckpointError(f'{folder / shard} is missing; {INDEX_FILE} names it')
     return [folder / shard for shard in shards]
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    table: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in table:
+            raise ValueError(f'it names {name[:_MAX_NAME]!r} twice')
+        table[name] = value
+    return table

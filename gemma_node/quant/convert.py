@@ -120,8 +120,11 @@ def convert(
             num_resumed = converter.run(work)
             work.commit(_copies(source))
     except OSError as error:
+        is_source = error.filename and Path(error.filename).parent == source
+        where = f' ({error.filename})' if is_source else ''
         raise CheckpointError(
-            f'{destination} was not written: {error.strerror or error}; nothing is left of it'
+            f'{destination} was not written: {error.strerror or error}{where}; '
+            'nothing is left of it'
         ) from error
     return Conversion(
         num_tensors=sum(len(unit.outputs) for unit in plan.units),

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 import hashlib
 import json
 from math import prod
+import os
 from pathlib import Path
 import struct
 from typing import Any
@@ -259,7 +260,9 @@ def _identity(
     digest = hashlib.sha256(f'{__version__} {recipe.name} {rounding}\n'.encode())
     for file in weight_files(source):
         status = file.stat()
-        digest.update(f'{file.resolve()} {status.st_size} {status.st_mtime_ns}\n'.encode())
+        # A path may hold bytes that are no UTF-8.
+        digest.update(os.fsencode(file.resolve()))
+        digest.update(f' {status.st_size} {status.st_mtime_ns}\n'.encode())
     for name, header in headers.items():
         digest.update(name.encode() + header)
     for name, text in texts.items():

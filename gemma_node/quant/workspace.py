@@ -64,6 +64,8 @@ class Workspace:
         """Open the folder that an interrupted run left for the same result, or a new one."""
         check_absent(self._destination)
         self._check_room()
+        if self.folder.is_symlink() or (self.folder.exists() and not self.folder.is_dir()):
+            raise self._in_the_way()
         self.folder.mkdir(exist_ok=True)
         self._open_journal()
         try:
@@ -144,9 +146,11 @@ class Workspace:
 
     def _open_journal(self) -> None:
         path = self.folder / _JOURNAL
-        if not path.exists() and any(self.folder.iterdir()):
-            raise CheckpointError(f'{self.folder} is in the way; it is not of a conversion')
-        journal = path.open('a+', encoding='utf-8')
+        is_foreign = any(self.folder.iterdir()) if not path.exists() else not path.is_file()
+        if is_foreign or any(file.is_dir() for file in self.folder.iterdir()):
+            raise self._in_the_way()
+        # What a crash of the machine left in it may be anything.
+        journal = path.open('a+', encoding='utf-8', errors='replace')
         try:
             fcntl.flock(journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -165,6 +169,11 @@ class Workspace:
             except (ValueError, KeyError, TypeError):
                 # The last line may be cut short; what follows would not be trusted either.
                 break
+
+    def _in_the_way(self) -> CheckpointError:
+        return CheckpointError(
+            f'{self.folder} is in the way; it is not of a conversion, move it elsewhere'
+        )
 
     def _start_over(self, journal: IO[str]) -> None:
         for file in self.folder.iterdir():

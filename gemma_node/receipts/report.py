@@ -151,16 +151,13 @@ def make_receipt(order: Order, on_step: Report = lambda text: None) -> dict[str,
 
 def write_receipt(receipt: dict[str, Any], out: Path | None) -> Path:
     """Write it to a file, by default in the folder where admission looks; return the file."""
+    check_target(out)
     if out is None:
         bound = receipt['identity']
         dtype = receipt['envelope']['compute_dtype']
         name = f'{bound["checkpoint"][:12]}-{bound["backend"]}-{dtype}.json'
         out = receipts_folder() / name
-        if not out.is_absolute():
-            raise ConfigError('this user has no home folder; name a file with --out')
         out.parent.mkdir(parents=True, exist_ok=True)
-    if not out.parent.is_dir():
-        raise ConfigError(f'there is no folder {out.parent} to write {out.name}')
     part = out.parent / f'.{out.name}.{os.getpid()}'
     try:
         part.write_text(json.dumps(receipt, indent=1, sort_keys=True, allow_nan=False) + '\n')
@@ -168,6 +165,17 @@ def write_receipt(receipt: dict[str, Any], out: Path | None) -> Path:
     finally:
         part.unlink(missing_ok=True)
     return out
+
+
+def check_target(out: Path | None) -> None:
+    """Raise ConfigError where no receipt can be written, before minutes go into making one."""
+    if out is None:
+        if not receipts_folder().is_absolute():
+            raise ConfigError('this user has no home folder; name a file with --out')
+    elif out.is_dir():
+        raise ConfigError(f'{out} is a folder; --out names the file to write')
+    elif not out.parent.is_dir():
+        raise ConfigError(f'there is no folder {out.parent} to write {out.name}')
 
 
 def _bench(order: Order) -> Bench:

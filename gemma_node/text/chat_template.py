@@ -45,6 +45,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from gemma_node.errors import CheckpointError
 from gemma_node.errors import TemplateError
+from gemma_node.text.tokenizer import read_json
 
 Message = Mapping[str, Any]
 
@@ -110,12 +111,8 @@ class ChatTemplate:
     def from_folder(cls, path: str | Path, *, thinking: bool = False) -> ChatTemplate:
         """Load and probe chat_template.jinja, or the template in tokenizer_config.json."""
         folder = Path(path)
-        try:
-            config = json.loads((folder / 'tokenizer_config.json').read_bytes())
-        except FileNotFoundError:
-            config = {}
-        except (OSError, ValueError) as error:
-            raise CheckpointError(f'{folder}/tokenizer_config.json: {error}') from error
+        settings = folder / 'tokenizer_config.json'
+        config = read_json(settings) if settings.exists() else {}
         source = config.get('chat_template')
         file = folder / 'chat_template.jinja'
         if file.is_file():
@@ -127,7 +124,7 @@ class ChatTemplate:
             raise CheckpointError(f'{folder} holds no chat template; expected {file.name}')
         tokens = {'bos_token': '<bos>', 'eos_token': '<eos>'}
         tokens.update({
-            key: value['content'] if isinstance(value, dict) else value
+            key: str(value.get('content', '')) if isinstance(value, dict) else value
             for key, value in config.items()
             if key.endswith('_token') and isinstance(value, (str, dict))
         })

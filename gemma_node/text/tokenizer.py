@@ -70,9 +70,15 @@ class Tokenizer:
     def from_folder(cls, path: str | Path) -> Tokenizer:
         """Load tokenizer.json and the stop tokens of generation_config.json or config.json."""
         folder = Path(path)
-        description = _read_json(folder / 'tokenizer.json')
-        for token in description.get('added_tokens', ()):
-            token['special'] = token['special'] or bool(_MARKUP.fullmatch(token['content']))
+        description = read_json(folder / 'tokenizer.json')
+        try:
+            for token in description.get('added_tokens', ()):
+                token['special'] = token['special'] or bool(_MARKUP.fullmatch(token['content']))
+        except (TypeError, KeyError) as error:
+            raise CheckpointError(
+                f'{folder}/tokenizer.json: added_tokens must be a list of objects with content '
+                f'and special ({error!r})'
+            ) from error
         try:
             inner = InnerTokenizer.from_str(json.dumps(description))
         except Exception as error:  # the library raises nothing narrower
@@ -134,20 +140,30 @@ class Tokenizer:
 def _stop_ids(folder: Path) -> list[int]:
     for name in ('generation_config.json', 'config.json'):
         if (folder / name).is_file():
-            eos = _read_json(folder / name).get('eos_token_id')
-            if eos is not None:
-                return [eos] if isinstance(eos, int) else list(eos)
+            eos = read_json(folder / name).get('eos_token_id')
+            if eos is None:
+                continue
+            ids = eos if isinstance(eos, list) else [eos]
+            if not all(type(each) is int for each in ids):
+                raise CheckpointError(
+                    f'{folder / name}: eos_token_id must be token ids, found {repr(eos)[:80]}'
+                )
+            return ids
     raise CheckpointError(
         f'{folder} names no eos_token_id in generation_config.json or config.json'
     )
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the object that a JSON file holds; raises CheckpointError."""
     try:
+        if path.exists() and not path.is_file():
+            # Opening a pipe would wait for its other end.
+            raise CheckpointError(f'{path} must be a plain file')
         value = json.loads(path.read_bytes())
     except OSError as error:
         raise CheckpointError(f'{path} cannot be read: {error.strerror}') from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise CheckpointError(f'{path} is not valid JSON: {error}') from error
     if not isinstance(value, dict):
         raise CheckpointError(f'{path} must hold a JSON object, not {type(value).__name__}')

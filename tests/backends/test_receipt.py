@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable
 import dataclasses
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,12 @@ def test_an_edited_receipt_fails_its_digest(
     _put(tmp_path, receipt)
     with pytest.raises(ConfigError, match=r'one\.json was edited'):
         admit()
+
+
+def test_a_pipe_instead_of_a_receipt_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / 'one.json')
+    with pytest.raises(ConfigError, match='no plain file'):
+        receipts.read_receipt(tmp_path / 'one.json')
 
 
 @pytest.mark.parametrize(

@@ -88,3 +88,17 @@ def test_mistakes_are_one_sentence(
     assert 'no checkpoint folder' in capsys.readouterr().err
     assert main(['receipts', str(source), '--device', 'cuda']) == 2
     assert 'no cuda device' in capsys.readouterr().err
+
+
+def test_a_place_that_cannot_be_written_is_said_before_anything_is_measured(
+    source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    def never(*_: object) -> None:
+        raise AssertionError('measured')
+
+    monkeypatch.setattr(report, 'make_receipt', never)
+    assert main(['receipts', str(source), '--out', str(tmp_path)]) == 2
+    assert f'{tmp_path} is a folder' in capsys.readouterr().err
+    assert main(['receipts', str(source), '--out', str(tmp_path / 'no' / 'x.json')]) == 2
+    assert 'there is no folder' in capsys.readouterr().err

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import json
+import os
 from pathlib import Path
 import pickle
 import shutil
@@ -118,6 +119,22 @@ def index_of(**weight_map: Any) -> Spoil:
     return spoil
 
 
+def double_index(folder: Path) -> None:
+    file_of(folder).rename(folder / 'a.safetensors')
+    (folder / INDEX).write_text(
+        '{"weight_map": {"model.norm.weight": "b.safetensors", "model.norm.weight": '
+        '"a.safetensors"}}'
+    )
+
+
+def pipe(name: str) -> Spoil:
+    def spoil(folder: Path) -> None:
+        (folder / name).unlink()
+        os.mkfifo(folder / name)
+
+    return spoil
+
+
 def only_a_pickle(folder: Path) -> None:
     file_of(folder).unlink()
     (folder / 'pytorch_model.bin').write_bytes(pickle.dumps({'a': 1}))
@@ -163,6 +180,11 @@ CASES: dict[str, tuple[Spoil, str, bool]] = {
     'absolute path in an index': (
         index_of(**{NORM: '/etc/secret.safetensors'}), 'a shard is a .safetensors file name', True
     ),
+    'endless name in an index': (
+        index_of(**{NORM: 'x' * 5000 + '.safetensors'}), 'a shard is a .safetensors', True
+    ),
+    'index that names a tensor twice': (double_index, "names 'model.norm.weight' twice", True),
+    'pipe instead of the config': (pipe('config.json'), 'must be a plain file', True),
     'pickle': (only_a_pickle, 'a pickle that can run code', True),
     'no weights': (lambda folder: file_of(folder).unlink(), 'holds neither', True),
     'mixture of experts': (edit_config(enable_moe_block=True), 'enable_moe_block = True', True),
@@ -254,3 +276,13 @@ def test_a_text_model_with_a_text_config_beside_is_read_as_what_its_type_says(
     target = tmp_path / 'out'
     assert main(['convert', str(folder), str(target), '--recipe', 'mlx-4bit']) == 0
     assert main(['inspect', str(target)]) == 0
+
+
+def test_a_pipe_instead_of_a_template_is_not_waited_for(
+    good: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = shutil.copytree(good, tmp_path / 'odd')
+    (folder / 'chat_template.jinja').unlink()
+    pipe('tokenizer_config.json')(folder)
+    assert main(['inspect', str(folder)]) == 2
+    check_complaint(capsys.readouterr(), 'has no chat template')

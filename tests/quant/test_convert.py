@@ -380,6 +380,48 @@ def test_a_folder_in_the_way_is_left_alone(standalone, tmp_path):
     assert (partial / 'mine').exists()
 
 
+@pytest.mark.parametrize('kind', ['file', 'link', 'dangling', 'folder of folders', 'pipe'])
+def test_what_is_no_workspace_is_in_the_way_and_left_alone(standalone, tmp_path, kind):
+    partial, other = tmp_path / '.out.partial', tmp_path / 'other'
+    if kind == 'file':
+        partial.write_text('mine')
+    elif kind in ('link', 'dangling'):
+        partial.symlink_to(other)
+        if kind == 'link':
+            other.mkdir()
+    else:
+        partial.mkdir()
+        make = os.mkfifo if kind == 'pipe' else os.mkdir
+        make(partial / 'journal.jsonl')
+    before = sorted(tmp_path.rglob('*'))
+    with pytest.raises(CheckpointError, match=r'\.out\.partial is in the way'):
+        convert(standalone, tmp_path / 'out', 'mlx-4bit')
+    assert sorted(tmp_path.rglob('*')) == before
+
+
+def test_a_journal_of_any_bytes_starts_over(standalone, tmp_path):
+    (tmp_path / '.out.partial').mkdir()
+    (tmp_path / '.out.partial' / 'journal.jsonl').write_bytes(b'\xff\xfe\0')
+    assert convert(standalone, tmp_path / 'out', 'mlx-4bit').num_resumed == 0
+    assert [each.name for each in tmp_path.iterdir()] == ['out']
+
+
+def test_a_result_may_have_a_name_that_is_no_utf8_a_source_is_told_to_be_renamed(
+    standalone, tmp_path
+):
+    named = tmp_path / os.fsdecode(b'd\xff')
+    try:
+        named.mkdir()
+    except OSError:
+        pytest.skip('this file system wants UTF-8')
+    named.rmdir()
+    convert(standalone, named, 'mlx-4bit')
+    assert (named / 'config.json').is_file()
+    with pytest.raises(CheckpointError, match=r"d\\udcff' is no UTF-8.*rename the folder"):
+        convert(named, tmp_path / 'out', 'bf16')
+    assert list(tmp_path.iterdir()) == [named]
+
+
 def test_a_missing_parent_and_a_full_disk_are_said_before_anything_is_written(
     standalone, tmp_path, monkeypatch
 ):
