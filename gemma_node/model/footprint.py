@@ -39,11 +39,14 @@ from gemma_node.model.inventory import parts_of
 from gemma_node.model.inventory import prefix_of
 from gemma_node.model.inventory import TABLE
 from gemma_node.model.inventory import unused_modules
+from gemma_node.model.packed_shapes import packed_shapes
+from gemma_node.quant.declaration import AFFINE
 from gemma_node.quant.declaration import affine_name
 from gemma_node.quant.declaration import FP8
 from gemma_node.quant.declaration import IGNORED_LEAVES
 from gemma_node.quant.declaration import LEAVES
 from gemma_node.quant.declaration import NVFP4
+from gemma_node.quant.declaration import PLAIN
 
 # Bytes of one cached number.
 CACHE_DTYPES = {'float32': 4, 'bfloat16': 2, 'float8': 1}
@@ -120,8 +123,8 @@ def footprint(folder: Path, config: ModelConfig, entries: Mapping[str, Entry]) -
     """
     Count the tensors that a folder stores.
 
-    Raises CheckpointError where names or shapes do not fit the config.
-    Dtypes, packed shapes and values are for the loader to judge.
+    Raises CheckpointError where names, shapes or forms do not fit the config.
+    Dtypes and values are for the loader to judge.
     """
     prefix = prefix_of(entries)
     unused = unused_modules(config, prefix)
@@ -142,17 +145,17 @@ def footprint(folder: Path, config: ModelConfig, entries: Mapping[str, Entry]) -
         is_plain = all(entry.dtype in _PLAIN for entry in own.values())
         size = sum(prod(entry.shape) for entry in own.values())
         unread[UNUSED].add(own, size if is_plain else prod(unused[module]))
-    used, forms = _used(folder, config, found)
+    used, forms = _used(folder, config, found, prefix)
     return Footprint(prefix=prefix, used=used, unread=unread, forms=forms)
 
 
 def _used(
-    folder: Path, config: ModelConfig, found: dict[str, Entry]
+    folder: Path, config: ModelConfig, found: dict[str, Entry], prefix: str
 ) -> tuple[dict[str, Group], dict[str, str]]:
     """Count the model's parameters out of `found`; return groups, and forms of the tables."""
     used: dict[str, Group] = {}
     forms = {}
-    missing, wrong = [], []
+    missing, wrong, declared = [], [], []
     for name, part in parts_of(config).items():
         names = {leaf: f'{name}.{leaf}' for leaf in LEAVES} if part.is_matrix else {'': name}
         own = {leaf: found.pop(full) for leaf, full in names.items() if full in found}
@@ -160,13 +163,29 @@ def _used(
             missing.append(name)
             continue
         form = _form(own, part.shape[-1]) if part.is_matrix else ''
-        first = next(iter(own.values()))
-        if len(own) == 1 and first.dtype in _PLAIN and first.shape != part.shape:
-            wrong.append(f'{name} is {list(first.shape)}, expected {list(part.shape)}')
+        shapes = packed_shapes(own, *part.shape) if part.is_matrix else {'': (part.shape,)}
+        for leaf, accepted in shapes.items():
+            entry = own.get(leaf)
+            if entry is None:
+                missing.append(names[leaf])
+            elif entry.shape not in accepted:
+                wrong.append(
+                    f'{names[leaf]} is {list(entry.shape)}, expected {list(accepted[0])}'
+                )
+        found.update({names[leaf]: each for leaf, each in own.items() if leaf not in shapes})
+        if part.is_matrix and config.quantization is not None:
+            said = config.quantization.contradiction(prefix + name, _family(form), form)
+            if said:
+                declared.append(f'{name} is stored as {form}, declared as {said}')
         used.setdefault(part.group, Group()).add(own, part.size, form)
         if name in (EMBEDDING, TABLE):
             forms[name] = form
-    kinds = (('missing: ', missing), ('unexpected: ', sorted(found)), ('wrong shape: ', wrong))
+    kinds = (
+        ('missing: ', missing),
+        ('unexpected: ', sorted(found)),
+        ('wrong shape: ', wrong),
+        ('against its quantization config: ', declared),
+    )
     problems = [f'{kind}{_listed(names)}' for kind, names in kinds if names]
     if problems:
         raise CheckpointError(f'{folder} does not fit its config.json: {"; ".join(problems)}')
@@ -214,6 +233,12 @@ def _form(own: Mapping[str, Entry], columns: int) -> str:
             columns // groups[0] if groups and groups[0] else '?',
         )
     return FP8 if kind == 'F8_E4M3' else kind.lower()
+
+
+def _family(form: str) -> str:
+    if form.startswith('mlx-'):
+        return AFFINE
+    return form if form in (NVFP4, FP8) else PLAIN
 
 
 def _listed(names: list[str]) -> str:

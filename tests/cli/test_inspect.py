@@ -212,7 +212,7 @@ def test_names_and_shapes_that_do_not_fit_are_one_error(tmp_path):
     text = str(caught.value)
     assert 'missing: norm.weight, layers.3.mlp.up_proj' in text
     assert 'unexpected: lm_head.weight' in text
-    assert 'layers.0.mlp.gate_proj is [192, 127], expected [192, 128]' in text
+    assert 'layers.0.mlp.gate_proj.weight is [192, 127], expected [192, 128]' in text
 
 
 def test_the_text_has_groups_memory_and_cache(tmp_path, capsys, monkeypatch):
