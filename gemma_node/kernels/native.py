@@ -29,7 +29,7 @@ from ctypes import c_void_p
 from functools import cache
 from pathlib import Path
 
-ABI = 1
+ABI = 2
 PAGE = 64
 WIDTH = 16
 LIBRARY = 'libgemma_node__cpu_step.so'

@@ -22,7 +22,7 @@
 
 #include <cstdint>
 
-#define GN_ABI 1
+#define GN_ABI 2
 // Positions per cache page, and lanes of a vector.
 #define GN_PAGE 64
 #define GN_WIDTH 16
