@@ -54,7 +54,7 @@ PARAMETERS = """
   ros__parameters:
     mode: auto
     deadline: 60.0
-    engine: {num_threads: 1, context_tokens: 8192}
+    engine: {num_threads: 1, context_tokens: 12288}
     decoding: {max_tokens: 24}
     robots: {r1: {observations: {odom: {type: nav_msgs/msg/Odometry, max_age: 1.0}}}}
 """
