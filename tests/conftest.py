@@ -11,12 +11,17 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Says before tests are imported how Triton runs and what Hypothesis may complain of."""
+"""
+Says before tests are imported how Triton runs, what Hypothesis may complain of, and where ROS is.
+
+Each process of tests has a ROS domain of its own, or robots of one would answer the other's.
+"""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+import socket
 
 try:
     import hypothesis
@@ -32,3 +37,25 @@ if hypothesis is not None:
     hypothesis.settings.register_profile(
         'any_machine', deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
     hypothesis.settings.load_profile('any_machine')
+
+DOMAINS = range(20, 60)
+
+
+def _hold_a_domain() -> socket.socket | None:
+    """Set ROS_DOMAIN_ID to one that no other process of tests on this machine holds."""
+    for domain in DOMAINS:
+        claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        try:
+            claim.bind(f'\0gemma_node_tests_{domain}')
+        except OSError:
+            claim.close()
+            continue
+        os.environ['ROS_DOMAIN_ID'] = str(domain)
+        return claim
+    return None
+
+
+# Workers of pytest-xdist inherit the domain of the process that starts them.
+_claim = None
+if 'PYTEST_XDIST_WORKER' in os.environ or not os.environ.get('ROS_DOMAIN_ID'):
+    _claim = _hold_a_domain()
