@@ -128,13 +128,19 @@ DRILLS: dict[str, Drill] = {
     'declared': Drill(5, ((7, states.declared), (2, calls.command), (1, refusals.unavailable)), _has('place', 'object', 'person', 'code', 'choice', 'number', 'integer'), strange=0.5),
     'several': Drill(4, ((3, calls.several), (3, calls.first_step), (2, calls.correction), (1, calls.instead))),
 }
+# Weights in a fourth helping, where they differ: what is learnt comes seldom.
+FOURTH: dict[str, float] = {
+    'range': 3, 'limit': 4, 'weight': 1.5, 'place': 2.5, 'demand': 4, 'branch': 6, 'order': 5, 'watch': 0.5, 'member': 7, 'needed': 3, 'pose': 16, 'convert': 5, 'list': 4, 'optional': 4,
+    'address': 4, 'invented': 8, 'closed': 5, 'flag': 4, 'declared': 3, 'several': 3,
+}
 _ENOUGH = 4
 
 
-def draw_drill_book(rng: random.Random, stage: float, name: str = '') -> tuple[Drill, Book]:
-    """Choose a drill, or take the named one, and a catalogue that it can be done with."""
+def draw_drill_book(rng: random.Random, stage: float, name: str = '', *, fourth: bool = False) -> tuple[Drill, Book]:
+    """Choose a drill, or take the named one, and a catalogue that it can be done with; `fourth`: as often as the fourth helping has them."""
+    weights = [FOURTH.get(key, d.weight) if fourth else d.weight for key, d in DRILLS.items()]
     for _ in range(1000):
-        chosen = name or rng.choices(tuple(DRILLS), [d.weight for d in DRILLS.values()])[0]
+        chosen = name or rng.choices(tuple(DRILLS), weights)[0]
         drill = DRILLS[chosen]
         book = drill.book(rng)
         if book is not None and drill.cases(CaseMaker(random.Random(rng.random()), book, 'r', second=True, brief=True), _ENOUGH * 3 if drill.is_blind else _ENOUGH, stage)[_ENOUGH - 1:]:

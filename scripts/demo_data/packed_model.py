@@ -212,3 +212,25 @@ def wanted_of(
     weights = worth[at] / worth[at].sum().clamp(min=1)
     weights = weights + other_weight * other / other.sum().clamp(min=1)
     return Wanted(at, labels.flatten()[at], weights.float())
+
+
+def softening(
+    model: Gemma4,
+    hidden: torch.Tensor,
+    at: torch.Tensor,
+    labels: torch.Tensor,
+    rivals: torch.Tensor,
+    weights: torch.Tensor,
+) -> torch.Tensor:
+    """
+    Return what takes `weights` of the target from the right tokens and gives it to their rivals.
+
+    :param at: flat places whose streams predict the tokens [n]
+    :param labels: the right tokens [n]
+    :param rivals: what else could stand there [n, most]; -1 is none
+    """
+    chances = model.head(model.norm(hidden.index_select(0, at))).float().log_softmax(-1)
+    right = chances.gather(1, labels[:, None])[:, 0]
+    is_one = rivals >= 0
+    others = (chances.gather(1, rivals.clamp(min=0)) * is_one).sum(1) / is_one.sum(1)
+    return ((right - others) * weights).sum()

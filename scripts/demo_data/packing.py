@@ -44,6 +44,8 @@ from demo_data.families import draw_case
 from demo_data.fast_prompt import FastTemplate
 from demo_data.fast_prompt import FastTokenizer
 from demo_data.fast_prompt import FastWriter
+from demo_data.rivals import Rival
+from demo_data.rivals import Rivals
 from demo_data.stated import system_text
 from demo_data.stated import with_rules
 from gemma_node.core import Request
@@ -60,10 +62,15 @@ DRILL_CASES = 28
 
 @dataclass(frozen=True)
 class Tail:
-    """Ids after the prefix; `targets` are (start, end, kind) of what the model is to write."""
+    """
+    Ids after the prefix; `targets` are (start, end, kind) of what the model is to write.
+
+    `rivals` says for deciding tokens what else they could have been.
+    """
 
     ids: tuple[int, ...]
     targets: tuple[tuple[int, int, str], ...]
+    rivals: tuple[Rival, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -118,11 +125,11 @@ def draw_cases(
 
 
 def draw_drill(
-    seed: int, index: int, count: int, stage: float, name: str = ''
+    seed: int, index: int, count: int, stage: float, name: str = '', *, fourth: bool = False
 ) -> tuple[RobotSettings, Book, list[Case]]:
     """Make `count` cases of one drill; (seed, index, stage) decide all, or the name of a drill."""
     rng = random.Random(f'drill/{seed}/{index}')
-    drill, book = draw_drill_book(rng, stage, name)
+    drill, book = draw_drill_book(rng, stage, name, fourth=fourth)
     settings = draw_settings(rng, book)
     maker = CaseMaker(rng, book, settings.name, second=True, brief=True)
     return settings, book, drill.cases(maker, count, stage)
@@ -130,28 +137,33 @@ def draw_drill(
 
 def draw_pack(
     writer: PromptWriter, seed: int, index: int, count: int, *, second: bool = False,
-    dense: bool = False, stage: float | None = None,
+    dense: bool = False, stage: float | None = None, fourth: bool = False,
 ) -> Pack:
     """
     Make one pack; tails too long for training are left out.
 
     :param dense: whether answers that need no observation come before most cases, and are learnt
     :param stage: makes it a drill, at this share of the curriculum
+    :param fourth: of the fourth helping
     """
     if stage is not None:
-        settings, _, cases = draw_drill(seed, index, count, stage)
+        settings, _, cases = draw_drill(seed, index, count, stage, fourth=fourth)
     else:
         settings, _, cases = draw_cases(seed, index, count, second=second, dense=dense)
     writer._prefixes.clear()
     prefix = writer.prefix(settings).ids
+    rivals = Rivals(writer, [tool.name for tool in settings.tools])
     tails = []
     for case in cases:
         prompt, target, learnt = _encode(writer, settings, case)
         ids = (*prompt.ids, *target)
         if len(ids) <= MAX_TAIL + len(prefix):
             spans = (*learnt, (len(prompt.ids), len(ids), case.kind))
-            tails.append(Tail(ids[len(prefix):], tuple(
-                (start - len(prefix), end - len(prefix), kind) for start, end, kind in spans)))
+            own = ids[len(prefix):]
+            placed = tuple(
+                (start - len(prefix), end - len(prefix), kind) for start, end, kind in spans)
+            tails.append(Tail(own, placed, tuple(
+                rival for span in placed for rival in rivals.of(own, *span))))
     return Pack(prefix, tuple(tails))
 
 
@@ -216,7 +228,7 @@ class Rows:
 
     `parts` numbers prefix and tails within a row: 0 is padding, each prefix is
     followed by its tails. `homes` names the prefix that a token may read. `spans` lists the targets
-    as (row, start, end, kind).
+    as (row, start, end, kind), `rivals` what else deciding tokens could be as (row, at, ids, much).
     """
 
     def __init__(self, num_rows: int, length: int) -> None:
@@ -226,6 +238,7 @@ class Rows:
         self.positions = np.zeros((num_rows, length), np.int16)
         self.targets = np.zeros((num_rows, length), np.bool_)
         self.spans: list[tuple[int, int, int, str]] = []
+        self.rivals: list[tuple[int, int, tuple[int, ...], float]] = []
 
     def fill(self, row: int, packs: list[Pack], gaps: random.Random) -> None:
         """Lay packs into one row; some tails are moved away from their prefix by a gap."""
@@ -242,6 +255,7 @@ class Rows:
                 for start, end, kind in tail.targets:
                     self.targets[row, begin + start:begin + end] = True
                     self.spans.append((row, begin + start, begin + end, kind))
+                self.rivals += [(row, begin + at, ids, much) for at, ids, much in tail.rivals]
 
     def _put(
         self, row: int, at: int, ids: tuple[int, ...], part: int, home: int, position: int
@@ -261,7 +275,8 @@ def draw_rows(
     """
     Fill rows with fresh packs; returns them and the next unused pack index.
 
-    :param helping: 2 makes three packs in four of the second helping; 3 learns earlier answers too
+    :param helping: 2 makes three packs in four of the second helping; 3 learns earlier answers
+        too; 4 has other drills
     :param drills: the share of packs that are drills, at this stage of their curriculum
     """
     rows = Rows(num_rows, length)
@@ -273,11 +288,12 @@ def draw_rows(
         while room > 500:
             second = helping >= 2 and index % 4 != 0
             if random.Random(f'mixture/{seed}/{index}').random() < drills:
-                pack = draw_pack(writer, seed, index, DRILL_CASES, stage=stage)
+                pack = draw_pack(
+                    writer, seed, index, DRILL_CASES, stage=stage, fourth=helping >= 4)
             else:
                 count = 14 if second else 10
                 pack = draw_pack(
-                    writer, seed, index, count, second=second, dense=helping == 3)
+                    writer, seed, index, count, second=second, dense=helping >= 3)
             index += 1
             kept, room = _fit(pack, room)
             if kept is None:

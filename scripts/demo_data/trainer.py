@@ -38,8 +38,10 @@ from demo_data.packed_model import dense_mask
 from demo_data.packed_model import Layout
 from demo_data.packed_model import packed_loss
 from demo_data.packed_model import PackedModel
+from demo_data.packed_model import softening
 from demo_data.packed_model import wanted_of
 from demo_data.qat import Quantised
+from demo_data.rivals import MOST
 from gemma_node.model.config import ModelConfig
 from gemma_node.model.gemma4 import Gemma4
 
@@ -54,7 +56,9 @@ class Plan:
     All that decides a training run.
 
     `rows` are of one process; `helping` is which mixture of data, `drills_*` how much of it are
-    drills. The rate is held for the share `hold`, then falls in a line to `floor`; from the share `qat_from` on, the model computes with its weights as stored.
+    drills; `decision_smoothing` is the share of a deciding token's target that its rivals get. The
+    rate is held for the share `hold`, then falls in a line to `floor`; from the share `qat_from`
+    on, the model computes with its weights as stored.
     """
 
     steps: int = 3000
@@ -76,6 +80,7 @@ class Plan:
     weight_decay: float = 0.05
     other_weight: float = 0.2
     decision_weight: int = 1
+    decision_smoothing: float = 0.0
     head_share: float = 0.25
     held_out: int = 1
     eval_every: int = 500
@@ -218,6 +223,8 @@ class Trainer:
             hidden = self.packed(ids, self.layout.positions, full, sliding)
             loss, predicted = self.loss(
                 self.model, hidden.index_select(0, wanted.at), wanted.labels, wanted.weights)
+            if self.plan.decision_smoothing and rows.rivals:
+                loss = loss + softening(self.model, hidden, *self._rivals(rows, targets))
         return loss, predicted, wanted.at
 
     def _moved(self, rows: packing.Rows) -> tuple[torch.Tensor, ...]:
@@ -232,6 +239,23 @@ class Trainer:
             held = held.pin_memory()
         ids, *others = held.to(self.device, non_blocking=True)
         return ids.long(), *others
+
+    def _rivals(self, rows: packing.Rows, targets: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        """Return places, right tokens, rivals and shares of the loss of the deciding tokens."""
+        length = rows.ids.shape[1]
+        ids = np.full((len(rows.rivals), MOST + 2), -1, np.int64)
+        shares = np.zeros(len(rows.rivals), np.float32)
+        for number, (row, at, others, much) in enumerate(rows.rivals):
+            ids[number, :2] = row * length + at, rows.ids[row, at]
+            ids[number, 2:2 + len(others)] = others
+            shares[number] = min(self.plan.decision_smoothing * much, 0.5)
+        held, weights = torch.from_numpy(ids), torch.from_numpy(shares)
+        if self.uses_flex:
+            held, weights = held.pin_memory(), weights.pin_memory()
+        held = held.to(self.device, non_blocking=True)
+        weights = weights.to(self.device, non_blocking=True)
+        worth = targets.flatten()[held[:, 0]] / targets.sum()
+        return held[:, 0] - 1, held[:, 1], held[:, 2:], weights * worth
 
     def _optimizers(self) -> list[torch.optim.Optimizer]:
         """Muon for the matrices of the layers, AdamW for everything else."""

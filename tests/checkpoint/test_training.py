@@ -40,8 +40,10 @@ from demo_data.pace import Pace
 from demo_data.packed_model import dense_mask
 from demo_data.packed_model import Layout
 from demo_data.packed_model import PackedModel
+from demo_data.packed_model import softening
 from demo_data.packed_model import wanted_of
 from demo_data.qat import Quantised
+from demo_data.rivals import Rivals
 from gemma_node.model.config import ModelConfig
 from gemma_node.model.gemma4 import Gemma4
 from gemma_node.model.weights import load_model
@@ -162,6 +164,42 @@ def test_targets_count_in_their_proportions_and_others_little() -> None:
     assert weight[6] == pytest.approx(1 / 7)
     assert sum(weight.values()) == pytest.approx(1.5)
     assert len(weight) == 9
+
+
+def test_a_deciding_tokens_rivals_are_what_other_tools_go_on_with() -> None:
+    writer = packing.load_writer()
+    rivals = Rivals(writer, ['go_to', 'go_home', 'stop'])
+    decode = writer.tokenizer.decode
+    ids = (9, *writer.call_ids((('go_to', {'place': 'lab'}),)))
+    found = {decode([ids[at]]): {decode([i]) for i in others}
+             for at, others, much in rivals.of(ids, 1, len(ids), 'command') if much == 1}
+    assert found == {'<|tool_call>': {'The', 'I'}, 'go': {'stop'}, 'to': {'home'}}
+    said = writer.reply_ids('The battery is full.')
+    [(at, others, much)] = rivals.of(said, 0, len(said), 'unclear')
+    assert (at, decode(list(others)), much) == (0, '<|tool_call>', 3)
+
+
+def test_smoothing_moves_its_share_of_the_target_to_the_rivals() -> None:
+    torch.manual_seed(1)
+    model = unittest.mock.Mock(head=lambda x: x, norm=lambda x: x)
+    hidden = torch.zeros(2, 6, requires_grad=True)
+    at, labels = torch.tensor([1]), torch.tensor([2])
+    rivals, share = torch.tensor([[3, 4, -1]]), 0.2
+    plain = torch.nn.functional.cross_entropy(hidden[1:], labels)
+    (plain + softening(model, hidden, at, labels, rivals, torch.tensor([share]))).backward()
+    wanted = torch.tensor([0, 0, 0.8, 0.1, 0.1, 0])
+    torch.testing.assert_close(hidden.grad[1], 1 / 6 - wanted)
+    assert not hidden.grad[0].any()
+
+
+def test_a_smoothed_run_trains_and_is_off_by_default(small_config: Path, tmp_path: Path) -> None:
+    losses = []
+    for share in ('0', '0.05'):
+        report = run_training(tmp_path / share, small_config, '--steps', '2', '--helping', '4',
+                              '--decision-smoothing', share, '--other-weight', '0')
+        losses.append(report['curve'][0]['loss'])
+    assert trainer.Plan().decision_smoothing == 0
+    assert losses[0] == pytest.approx(losses[1], rel=0.05) and losses[0] != losses[1]
 
 
 def test_muon_steps_as_the_library_does() -> None:
