@@ -48,6 +48,8 @@ _NEAR: dict[str, str] = {
     'drive_straight': 'move_by move_direction back_off rover_drive push_object', 'step_side': 'move_by move_direction', 'move_by': 'drive_straight step_side move_direction back_off rover_drive',
     'move_direction': 'drive_straight step_side back_off rover_drive push_object', 'turn_by': 'turn_side indicate_turn turn_knob swing_crane set_heading', 'turn_side': 'turn_by indicate_turn swing_crane set_heading',
 }
+# Of the words that are not compared, those that tell opposites apart ("take in", "let out").
+_SIDES = frozenset('up down in out on off to from into over back'.split())
 _STOP = set("""
 a an the to of in on at for with and or it that this is are be you your me my i we us do does please can could would should have has
 need want by from up down out into off over one some any now there here go get make let will go's s
@@ -55,11 +57,11 @@ need want by from up down out into off over one some any now there here go get m
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(w for w in re.findall(r'\{\w+\}|[a-z]+', text.lower()) if w not in _STOP)
+    return frozenset(w for w in re.findall(r'\{\w+\}|[a-z]+', text.lower()) if w not in _STOP or w in _SIDES)
 
 
 def _kinds(skill: Skill, text: str) -> frozenset[str]:
-    """Return the content words of a template, slots by their kind."""
+    """Return the content words and sides of a template, slots by their kind."""
     kinds = {a.key: {'surface': 'place', 'plural': 'object', 'code': 'object'}.get(a.kind, a.kind) for a in skill.args}
     return _words(re.sub(r'\{(\w+)\}', lambda m: f'{{{kinds.get(m.group(1), m.group(1))}}}', text))
 
@@ -78,12 +80,14 @@ def skills() -> dict[str, Skill]:
 
 
 @functools.cache
-def _signatures() -> dict[frozenset[str], set[str]]:
-    homes: dict[frozenset[str], set[str]] = defaultdict(set)
+def _signatures() -> dict[frozenset[str], dict[str, set[frozenset[str]]]]:
+    """Return by their content words the skills that say them, each with the sides it says."""
+    homes: dict[frozenset[str], dict[str, set[frozenset[str]]]] = defaultdict(lambda: defaultdict(set))
     for key, skill in skills().items():
         for template in skill.says:
             for text in expansions(template.lstrip('!'), 60):
-                homes[_kinds(skill, text)].add(key)
+                found = _kinds(skill, text)
+                homes[found - _SIDES][key].add(found & _SIDES)
     return homes
 
 
@@ -100,9 +104,14 @@ def near() -> dict[str, frozenset[str]]:
             found[key].add(other)
             found[other].add(key)
     for group in _signatures().values():
-        for key in group:
-            found[key] |= group - {key}
+        for key, sides in group.items():
+            found[key] |= {other for other, theirs in group.items()
+                           if other != key and not (_are_opposite(key, other) and sides.isdisjoint(theirs))}
     return {key: frozenset(group) for key, group in found.items()}
+
+
+def _are_opposite(one: str, other: str) -> bool:
+    return other in skills()[one].opposite or one in skills()[other].opposite
 
 
 @functools.cache
