@@ -149,7 +149,7 @@ class CaseMaker:
         if case is None or (case.state is not None and case.kind != 'limit') or case.turns:
             return None
         called = {name for name, _ in case.answer.calls}
-        if any(r.tool in called and r.kind in ('age', 'needs', 'closed', 'gate') for r in self.book.rules):
+        if any(r.tool in called and r.kind in ('age', 'fresh', 'needs', 'closed', 'gate') for r in self.book.rules):
             return None
         case.state = State()
         return self.finish(case)
@@ -237,6 +237,9 @@ class CaseMaker:
                 if rule.condition.holds(state):
                     reason = self.broken(rule.order, state)
                     return refuse(reason) if reason else call(rule.order)
+                if rule.other is not None:
+                    reason = self.broken(rule.other, state)
+                    return refuse(reason) if reason else call(rule.other)
         ignored = {r.value for r in self.book.rules if r.kind == 'ignore'}
         front = state.value('front') if 'front' not in ignored else None
         if front is not None and front < NEAR_M:

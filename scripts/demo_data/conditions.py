@@ -22,6 +22,7 @@ A condition whose input is missing, invalid or STALE neither holds nor fails: `p
 from __future__ import annotations
 
 from dataclasses import dataclass
+from dataclasses import replace
 import random
 from typing import Any
 
@@ -39,6 +40,7 @@ _MORE = '[above|over|more than|higher than|greater than|at least|no less than|be
 # Names under which an input of a kind is spoken of.
 LABELS = {'battery': 'the battery', 'front': 'the scan', 'temperature': 'the temperature', 'speed': 'the odometry', 'fix': 'the gps',
           'charging': 'the battery', 'seen': 'the camera', 'pose': 'the odometry', 'x': 'the odometry', 'y': 'the odometry'}
+_OPPOSITE = {'<': '>', '>': '<', 'sees': 'sees not', 'sees not': 'sees', '!=': '=', '=': '!='}
 # Kinds of facts that stand in another one's input.
 _HOMES = {'charging': 'battery', 'x': 'pose', 'y': 'pose'}
 
@@ -88,6 +90,27 @@ class Condition:
     def label(self) -> str:
         """What the input is called when it has a problem."""
         return self.name or LABELS[self.kind]
+
+    @property
+    def failing(self) -> str:
+        """What is said where it does not hold; empty where that is not always said alike."""
+        return ''
+
+    @property
+    def homes(self) -> frozenset[str]:
+        """Inputs and kinds of facts that it is about."""
+        return frozenset((self.name or _HOMES.get(self.kind, 'pose' if self.kind == 'speed' else self.kind),))
+
+    def opposite(self) -> Condition:
+        """Return the condition that holds when this one does not."""
+        if self.op == '=' and isinstance(self.value, bool):
+            return replace(self, value=not self.value)
+        return replace(self, op=_OPPOSITE[self.op])
+
+    def lay(self, rng: random.Random, state: State, truth: bool, fault: InputState | None) -> bool:
+        """Make the input so that it holds or not, or has this fault."""
+        arrange(rng, state, self, truth=truth, fault=fault)
+        return True
 
     def words(self, rng: random.Random) -> str:
         """Put the condition in words."""
@@ -193,6 +216,9 @@ def _flag_name(rng: random.Random) -> str:
 
 def arrange(rng: random.Random, state: State, c: Condition, *, truth: bool, fault: InputState | None = None) -> None:
     """Change a state so that a condition holds or fails, or cannot be decided."""
+    if type(c) is not Condition:
+        c.lay(rng, state, truth, fault)
+        return
     inputs = Inputs(rng, state, 0.0)
     state_of = fault if fault is not None else InputState.FRESH
     home = state.fact(_HOMES.get(c.kind, c.kind), c.name)
@@ -206,17 +232,17 @@ def arrange(rng: random.Random, state: State, c: Condition, *, truth: bool, faul
         state.drop(name)
     wanted = (c.op in '<') is truth
     if c.kind in ('battery', 'charging'):
-        charge = _beside(rng, c.value, 1, 100, wanted) if c.kind == 'battery' else rng.randint(25, 100)
+        charge = beside(rng, c.value, 1, 100, wanted) if c.kind == 'battery' else rng.randint(25, 100)
         status = 1 if c.kind == 'charging' and c.value is truth else rng.choice((0, 2, 2))
         obs.battery(rng, inputs, name or 'battery', int(charge), status, state_of)
     elif c.kind == 'front':
-        obs.scan(rng, inputs, name or 'scan', round(float(_beside(rng, c.value, 0.31, 8, wanted)), 2), state_of)
+        obs.scan(rng, inputs, name or 'scan', round(float(beside(rng, c.value, 0.31, 8, wanted)), 2), state_of)
     elif c.kind in ('speed', 'x', 'y', 'pose'):
         if c.kind == 'speed':
-            speed = round(float(_beside(rng, c.value, 0, 1.5, wanted)), 2)
+            speed = round(float(beside(rng, c.value, 0, 1.5, wanted)), 2)
         obs.odometry(rng, inputs, name or 'odom', pose, speed, state_of)
     elif c.kind == 'temperature':
-        degrees = round(float(_beside(rng, c.value, -15, 60, wanted)), 1)
+        degrees = round(float(beside(rng, c.value, -15, 60, wanted)), 1)
         inputs.add(name or 'temperature', 'sensor_msgs/msg/Temperature', {'header': obs.header(rng), 'temperature': degrees},
                    ('temperature', degrees, 'C'), condition=state_of)
     elif c.kind == 'fix':
@@ -238,12 +264,12 @@ def arrange(rng: random.Random, state: State, c: Condition, *, truth: bool, faul
         obs.string(inputs, name, mode, 'mode', state_of)
     else:
         spec = next((s for s in robots.NUMBERS if s[0] == name), (name, '', 0, 100, 0))
-        obs.number(inputs, name, round(float(_beside(rng, c.value, spec[2], spec[3], wanted)), spec[4]), c.unit, state_of)
+        obs.number(inputs, name, round(float(beside(rng, c.value, spec[2], spec[3], wanted)), spec[4]), c.unit, state_of)
     if at is not None and state.observations:
         state.observations.insert(at, state.observations.pop())
 
 
-def _beside(rng: random.Random, bound: float, low: float, high: float, below: bool) -> float:
+def beside(rng: random.Random, bound: float, low: float, high: float, below: bool) -> float:
     """Draw a value on one side of a bound, near it as often as far from it."""
     span = (bound - low) if below else (high - bound)
     if span <= 0:

@@ -28,7 +28,9 @@ import random
 
 from demo_data import makers_calls as calls
 from demo_data import makers_drills as drills
+from demo_data import makers_missing as missing
 from demo_data import makers_refusals as refusals
+from demo_data import makers_rules
 from demo_data import makers_state as states
 from demo_data.cases import Case
 from demo_data.cases import CaseMaker
@@ -106,12 +108,13 @@ def _has(*kinds: str, optional: bool = False) -> Callable[[Skill], bool]:
 
 _NUMBER = _has('number', 'integer')
 _NAMED = _has('place', 'object', 'person', 'code', 'choice', 'surface', 'plural')
+_NEEDY = _has('place', 'object', 'person', 'code', 'choice', 'surface', 'plural', 'number', 'integer', 'places', 'objects')
 DRILLS: dict[str, Drill] = {
     'range': Drill(9, ((1, drills.edge_of_range),), _NUMBER),
     'limit': Drill(9, ((1, drills.edge_of_limit),), _NUMBER, ('limit',)),
     'weight': Drill(3, ((1, refusals.overweight),), _has('object', 'objects'), ('weight',)),
     'place': Drill(5, ((1, refusals.limited),), _has('place'), ('place',)),
-    'demand': Drill(7, ((8, refusals.demanded), (1, calls.command)), rules=('age', 'needs'), is_blind=False),
+    'demand': Drill(7, ((8, refusals.demanded), (1, calls.command)), rules=('age', 'fresh', 'needs'), is_blind=False),
     'branch': Drill(14, ((1, drills.branch),), is_blind=False),
     'order': Drill(11, ((1, drills.ordered),), rules=('order',), is_blind=False),
     'watch': Drill(1, ((1, drills.watched),), is_blind=False),
@@ -126,6 +129,13 @@ DRILLS: dict[str, Drill] = {
     'closed': Drill(7, ((8, refusals.demanded), (1, calls.command)), _has('place', 'object', 'person', 'code', 'surface'), ('closed', 'gate'), is_blind=False),
     'flag': Drill(8, ((6, calls.command), (1, calls.by_name), (1, calls.first_step)), lambda s: not s.is_motion, with_flag=True, composed=0.5),
     'declared': Drill(5, ((7, states.declared), (2, calls.command), (1, refusals.unavailable)), _has('place', 'object', 'person', 'code', 'choice', 'number', 'integer'), strange=0.5),
+    'orders': Drill(0, ((1, makers_rules.ordered),), rules=('order',), is_blind=False),
+    'gates': Drill(0, ((1, makers_rules.gated),), lambda s: bool(s.says), rules=('gates',), is_blind=False),
+    'branches': Drill(0, ((1, makers_rules.branching),), is_blind=False),
+    'left_out': Drill(0, ((8, missing.left_out), (2, missing.bare_call), (8, missing.complete), (1, calls.by_name)), _NEEDY),
+    'choices': Drill(0, ((1, missing.choices),), _NAMED, strange=0.5),
+    'idle': Drill(0, ((5, missing.news), (4, missing.cancelled), (4, refusals.to_somebody), (4, refusals.forbidden), (1, refusals.chat), (6, drills.indirect), (3, drills.statement), (4, missing.complete), (1.5, calls.instead))),
+    'asked': Drill(0, ((5, makers_rules.asked_beside), (5, states.question), (4, calls.command), (1, states.unanswerable)), is_blind=False, composed=0.9),
     'several': Drill(4, ((3, calls.several), (3, calls.first_step), (2, calls.correction), (1, calls.instead))),
 }
 # Weights in a fourth helping, where they differ: what is learnt comes seldom.

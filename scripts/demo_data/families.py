@@ -19,7 +19,9 @@ from __future__ import annotations
 
 from demo_data import chains
 from demo_data import makers_calls as calls
+from demo_data import makers_missing as missing
 from demo_data import makers_refusals as refusals
+from demo_data import makers_rules
 from demo_data import makers_state as states
 from demo_data import makers_turns as turns
 from demo_data import motion
@@ -45,9 +47,15 @@ HELPING: dict[Maker, float] = {
     states.decide: 0.8, states.decide_elsewhere: 0.3, states.question: 0.8, states.unanswerable: 0.3, states.reading_aloud: 0.6,
     turns.follow_up: 0.5, turns.late_result: 0.5, turns.after_several: 0.8, turns.after_failure: 0.4, turns.again: 0.3, turns.changed_mind: 0.4, turns.changed_number: 0.6,
 }
+# Kinds that a fourth helping has besides, and how much of the others it has, over the second.
+LATER: tuple[tuple[float, Maker], ...] = (
+    (7, makers_rules.branching), (7, missing.left_out), (3, missing.bare_call), (5, missing.choices), (4, missing.news), (2.5, missing.cancelled), (3, makers_rules.asked_beside))
+FOURTH: dict[Maker, float] = {
+    calls.condition: 0.3, refusals.unclear: 0.5, refusals.unknown_choice: 0.6, refusals.chat: 0.6, refusals.forbidden: 2.5, refusals.out_of_range: 1.2, refusals.demanded: 1.3, states.question: 1.5,
+}
 
 
-def families(book: Book, *, second: bool = False) -> tuple[tuple[float, Maker], ...]:
+def families(book: Book, *, second: bool = False, fourth: bool = False) -> tuple[tuple[float, Maker], ...]:
     """Weigh the kinds for a catalogue: what only some catalogues allow comes often there."""
     rules = {rule.kind for rule in book.rules}
     more: dict[Maker, float] = {}
@@ -59,18 +67,23 @@ def families(book: Book, *, second: bool = False) -> tuple[tuple[float, Maker], 
         more[refusals.overweight] = 38
     if rules & {'limit', 'place'}:
         more[refusals.limited] = 36
-    if rules & {'age', 'needs', 'closed', 'gate'}:
+    if rules & {'age', 'fresh', 'needs', 'closed', 'gate'}:
         more[refusals.demanded] = 22
     if rules & {'order', 'ignore'}:
         more[states.decide] = 18
-    return tuple((more.get(make, weight) * (HELPING.get(make, 1.0) if second else 1.0), make) for weight, make in FAMILIES)
+    found = [(more.get(make, weight) * (HELPING.get(make, 1.0) if second else 1.0), make) for weight, make in FAMILIES]
+    if fourth:
+        found = [(weight * FOURTH.get(make, 1.0), make) for weight, make in found] + list(LATER)
+        found += [(22, makers_rules.ordered)] if 'order' in rules else []
+        found += [(16, makers_rules.gated)] if 'needs' in rules else []
+    return tuple(found)
 
 
-def draw_case(maker: CaseMaker, *, dense: bool = False) -> Case:
+def draw_case(maker: CaseMaker, *, dense: bool = False, fourth: bool = False) -> Case:
     """Draw a case of any kind, at times after other turns; `dense`: mostly after learnt ones."""
-    case = maker.draw(families(maker.book, second=maker.second))
+    case = maker.draw(families(maker.book, second=maker.second, fourth=fourth))
     if dense and not case.is_bound and not case.turns and maker.rng.random() < 0.85:
-        case.turns = chains.learnt_turns(maker, maker.rng.randint(2, 6), chains.BLIND)
+        case.turns = chains.learnt_turns(maker, maker.rng.randint(2, 6), chains.LATER if fourth else chains.BLIND)
         return case
     if not case.is_bound and maker.rng.random() < (0.15 if maker.second else 0.3):
         turns.with_history(maker, case, maker.rng)

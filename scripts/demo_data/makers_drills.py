@@ -23,6 +23,7 @@ import random
 import re
 
 from demo_data import conditions
+from demo_data import frames_talk
 from demo_data import makers_calls as calls
 from demo_data import makers_refusals as refusals
 from demo_data import motion
@@ -46,22 +47,16 @@ from demo_data.phrases import join
 from demo_data.phrases import Said
 from demo_data.quantities import Declared
 from demo_data.skills import Arg
+from demo_data.watches import invent
 from demo_data.wishes import argument_at
 from demo_data.wishes import make_wish
 from demo_data.wishes import put
 from demo_data.wishes import Wish
 from gemma_node.core import InputState
 
-_NAMED_KINDS = ('place', 'object', 'person', 'code', 'choice', 'surface', 'plural')
+NAMED_KINDS = ('place', 'object', 'person', 'code', 'choice', 'surface', 'plural')
 _SOUNDS = (('ph', 'f'), ('ck', 'k'), ('c', 'k'), ('ee', 'ea'), ('ea', 'ee'), ('oo', 'u'), ('ai', 'ay'), ('tion', 'shun'), ('er', 'a'), ('ou', 'ow'), ('ch', 'sh'),
            ('qu', 'kw'), ('x', 'ks'), ('ll', 'l'), ('tt', 't'), ('ss', 's'), ('y', 'ie'), ('th', 'f'), ('wh', 'w'), ('v', 'f'), ('g', 'k'), ('b', 'p'), ('d', 't'), ('oa', 'o'), ('igh', 'ite'), ('le', 'el'), ('nn', 'n'), ('mm', 'm'), ('rr', 'r'), ('m', 'n'), ('s', 'z'), ('f', 'v'), ('kn', 'n'), ('wr', 'r'), ('i', 'e'), ('o', 'au'), ('a', 'e'), ('h', ''))
-# Wishes that are said as statements, or through somebody else, and are meant for the robot.
-_INDIRECT = (
-    'I would like you to {a}', 'I want you to {a}', 'it would be nice if you could {a}', 'you should {a}[ now|]', 'I need you to {a}', 'maybe you could {a}', 'we need you to {a}', 'you have to {a}',
-    '{person} wants you to {a}', '{person} asks you to {a}', '{person} said that you should {a}', '{robot}, {a}', '{robot}, could you {a}?', 'hey {robot}, {a}', 'it is your turn to {a}', 'it is time to {a}',
-    'now that {person} is gone, {a}', '{person} is busy, so you {a}', 'your job is to {a}', 'for {person}, {a}', 'next thing for you: {a}', 'somebody must {a} and that is you', '{person} will not do it, {a}',
-)
-
 
 def edge_of_range(m: CaseMaker) -> Case | None:
     """A number just inside or just outside of its declared range."""
@@ -97,7 +92,8 @@ def edge_of_limit(m: CaseMaker) -> Case | None:
     if found is None:
         return None
     wish, arg, declared = found
-    limit = Fraction(str(rule.limit))
+    bounds = [b for b in (rule.limit, rule.least) if abs(b) < 1e9]
+    limit = Fraction(str(m.rng.choice(bounds)))
     number = limit + _step(declared, limit) * m.rng.choice((-8, -5, -3, -2, -1, -1, 0, 1, 1, 2, 3, 5))
     if not declared.low <= number <= declared.high or not _is_said(m, wish, arg, number, declared):
         return None
@@ -150,7 +146,7 @@ def _resaid(m: CaseMaker, wish: Wish, arg: Arg, number: Fraction, declared: Decl
 def member(m: CaseMaker) -> Case | None:
     """A value of an enum: as it stands, misspelt, misheard, nearly another one, or absent."""
     rng = m.rng
-    pairs = [(t, a) for t in m.book.tools for a in t.skill.args if a.key in t.slots and t.slots[a.key].choices and a.kind in _NAMED_KINDS and t.skill.key not in motion.RELATIVE]
+    pairs = [(t, a) for t in m.book.tools for a in t.skill.args if a.key in t.slots and t.slots[a.key].choices and a.kind in NAMED_KINDS and t.skill.key not in motion.RELATIVE]
     if not pairs:
         return None
     tool, arg = rng.choice(pairs)
@@ -164,7 +160,7 @@ def member(m: CaseMaker) -> Case | None:
     spoken = rng.choice(slot.choices[str(argument_at(wish.call[1], slot.path))]).replace('_', ' ')
     known = {word.replace('_', ' ').lower() for c, said in slot.choices.items() for word in (c, *said)}
     if roll < 0.42:
-        value = _neighbour(rng, spoken)
+        value = neighbour(rng, spoken)
         if not value or value.lower() in known or any(value.lower() in k or k in value.lower() for k in known):
             return None
         said = replace(wish.said, values={**wish.said.values, arg.key: values.article(rng, value) if arg.kind == 'place' else value}, fixed=wish.said.fixed | {arg.key})
@@ -195,7 +191,7 @@ def misheard(rng: random.Random, text: str) -> str:
     return text
 
 
-def _neighbour(rng: random.Random, value: str) -> str:
+def neighbour(rng: random.Random, value: str) -> str:
     """Name something like a value that is another thing."""
     digits = re.findall(r'\d+', value)
     if digits:
@@ -235,7 +231,7 @@ def indirect(m: CaseMaker) -> Case | None:
     if wish is None or not wish.is_negatable:
         return None
     person = rng.choice(words.PEOPLE) if rng.random() < 0.6 else speech.fillers(rng)['person']
-    template = expand(rng, rng.choice(_INDIRECT)).replace('{person}', person).replace('{robot}', m.robot)
+    template = expand(rng, rng.choice(frames_talk.INDIRECT)).replace('{person}', person).replace('{robot}', m.robot)
     return Case('wish', m.say(join(template, is_imperative=False, a=wish.said), polite=False), call(wish.call))
 
 
@@ -254,7 +250,7 @@ def branch(m: CaseMaker) -> Case | None:
     """A condition whose input is close to its bound as often as not, on either side."""
     rng = m.rng
     state = m.state(faults=0.0)
-    found = conditions.draw_condition(rng, state) if rng.random() < 0.25 else conditions.invent(rng)
+    found = conditions.draw_condition(rng, state) if rng.random() < 0.25 else invent(rng)
     wish, other = m.wish(imperative=True, quote=True), m.wish(imperative=True, quote=True)
     if found is None or wish is None or other is None or not wish.is_negatable or wish.call == other.call:
         return None

@@ -22,6 +22,8 @@ import random
 import re
 
 from demo_data import dialogue
+from demo_data import frames_rules
+from demo_data import frames_talk
 from demo_data import quantities
 from demo_data import rare
 from demo_data import speech
@@ -53,6 +55,10 @@ from demo_data.wishes import argument_at
 from demo_data.wishes import templates
 
 
+_TO_SOMEBODY = (*dialogue.TO_SOMEBODY, *frames_talk.TO_SOMEBODY)
+_FORBID = (*dialogue.FORBID, *frames_talk.FORBID)
+
+
 def stop(m: CaseMaker) -> Case:
     """The operator wants everything to stop."""
     return Case('stop', m.free(m.rng.choice(dialogue.STOP)), STOP_CALL)
@@ -63,11 +69,11 @@ def chat(m: CaseMaker) -> Case | None:
     rng = m.rng
     if rng.random() < 0.25:
         text = '. '.join(speech.capital(speech.aside(rng)) for _ in range(rng.choice((1, 1, 2)))) + '.'
-        if _sounds_like_a_tool(m, text):
+        if sounds_like_a_tool(m, text):
             return None
         return Case('chat', text, no_action(IDLE))
     said = speech.free(rng, rng.choice(dialogue.CHAT))
-    if said.values.keys() & slots_of(said.template) and _sounds_like_a_tool(m, said.plain):
+    if said.values.keys() & slots_of(said.template) and sounds_like_a_tool(m, said.plain):
         return None
     return Case('chat', m.say(said), no_action(IDLE))
 
@@ -79,7 +85,7 @@ def to_somebody(m: CaseMaker) -> Case | None:
     wish = m.wish(imperative=True, quote=True)
     if wish is None or not wish.is_negatable or person in (*words.ROBOTS, m.robot, 'the operator'):
         return None
-    template = expand(rng, rng.choice(dialogue.TO_SOMEBODY)).replace('{person}', person)
+    template = expand(rng, rng.choice(_TO_SOMEBODY)).replace('{person}', person)
     said = join(template, is_imperative=False, a=wish.said)
     return Case('to_somebody', m.say(said, polite=False), no_action(IDLE))
 
@@ -89,7 +95,7 @@ def forbidden(m: CaseMaker) -> Case | None:
     wish = m.wish(imperative=True, quote=True)
     if wish is None or not wish.is_negatable:
         return None
-    template = expand(m.rng, m.rng.choice(dialogue.FORBID))
+    template = expand(m.rng, m.rng.choice(_FORBID)).replace('{person}', m.rng.choice(words.PEOPLE))
     said = join(template.lstrip('!'), is_imperative=not template.startswith('!'), a=wish.said)
     return Case('forbidden', m.say(said, polite=m.rng.random() < 0.3), no_action(IDLE))
 
@@ -112,14 +118,7 @@ def unclear(m: CaseMaker) -> Case | None:
     wish = m.wish(tool) if tool.skill.key not in RELATIVE else None
     if wish is None or arg.key not in wish.said.values:
         return None
-    if arg.kind in ('place', 'surface', 'places'):
-        vague = rng.choice(('that place', 'the usual place', 'somewhere', 'the place we talked about', 'the other one', 'you know where', 'the place I told you', 'it'))
-    elif arg.kind in ('object', 'objects', 'plural', 'code', 'choice'):
-        vague = rng.choice(('that', 'the thing', 'it', 'something', 'that one', 'the usual one', 'the other one', 'you know what', 'the one I like'))
-    elif arg.kind == 'person':
-        vague = rng.choice(('somebody', 'someone', 'the person', 'you know who', 'that guy', 'one of them'))
-    else:
-        vague = rng.choice(('some amount', 'a certain amount', 'the usual amount', 'as much as I told you', 'you know how much'))
+    vague = rng.choice(frames_talk.VAGUE.get(arg.kind, frames_talk.VAGUE['number']))
     said = replace(wish.said, values={**wish.said.values, arg.key: vague})
     return Case('unclear', m.say(said, noise=0.5), ask(f'Which {name} do you mean?'))
 
@@ -132,7 +131,7 @@ def unknown_choice(m: CaseMaker) -> Case | None:
     if not pairs:
         return None
     tool, arg = rng.choice(pairs)
-    value = _foreign(rng, tool, arg)
+    value = foreign(rng, arg, tool.slots[arg.key])
     if value is None:
         return None
     wish = m.wish(tool)
@@ -144,11 +143,11 @@ def unknown_choice(m: CaseMaker) -> Case | None:
     return Case('unknown_choice', m.say(said, noise=0.6), ask(f'I do not know {value}. Which {name} should I use?'))
 
 
-def _foreign(rng: random.Random, tool: Tool, arg: Arg) -> str | None:
+def foreign(rng: random.Random, arg: Arg, slot: Slot) -> str | None:
     """Draw a value like the choices that is none of them."""
-    known = {word.replace('_', ' ').lower() for c, said in tool.slots[arg.key].choices.items() for word in (c, *said)}
+    known = {word.replace('_', ' ').lower() for c, said in slot.choices.items() for word in (c, *said)}
     if arg.kind == 'choice':
-        left = [p for c in arg.choices if c not in tool.slots[arg.key].choices and c.replace(' ', '_') not in tool.slots[arg.key].choices for p in (c.replace('_', ' '),)]
+        left = [p for c in arg.choices if c not in slot.choices and c.replace(' ', '_') not in slot.choices for p in (c.replace('_', ' '),)]
         value = rng.choice(left) if left and rng.random() < 0.5 else rng.choice((rare.any_word(rng), rare.syllables(rng)))
     else:
         value = values.draw(rng, arg)[0]
@@ -175,7 +174,7 @@ def unavailable(m: CaseMaker) -> Case | None:
             ending = rng.choice(('{object}', '{object} for {person}', '{object} in {place}'))
             template = f'{rng.choice((rng.choice(words.DEEDS), rare.verb(rng)))} {ending}'
         said = speech.free(rng, template)
-        if _sounds_like_a_tool(m, said.plain):
+        if sounds_like_a_tool(m, said.plain):
             return None
         return Case('unavailable', m.say(said), ask(NO_TOOL))
     if not skill.says or not m.book.may_miss(skill) or (close is None and _overlaps(m, skill)):
@@ -209,7 +208,7 @@ def _content(text: str) -> set[str]:
     return {w for w in re.findall(r'[a-z]+', text.lower()) if w not in _LIGHT}
 
 
-def _sounds_like_a_tool(m: CaseMaker, text: str) -> bool:
+def sounds_like_a_tool(m: CaseMaker, text: str) -> bool:
     found = _content(text)
     return any(found & _content(f'{t.declaration.description} {t.name.replace("_", " ")} {" ".join(t.skill.says)}') for t in m.book.tools)
 
@@ -268,10 +267,11 @@ def overweight(m: CaseMaker) -> Case | None:
     too_much = rng.random() < 0.5
     bounds = (0.1, rule.limit) if not too_much else (rule.limit, rule.limit * 4)
     drawn = quantities.draw(rng, Declared('kg', *bounds))
-    if drawn is None or drawn.value == rule.limit or not any(c.isalpha() for c in drawn.text):
+    if drawn is None or drawn.value == rule.limit or not re.search(r'\d ?k?g\b|kilo|gram|kg', drawn.text):
         return None
-    weight = rng.choice(('it weighs {q}', 'its weight is {q}', 'the thing weighs {q}', 'it is {q} in all', 'mind, that is {q}', 'the scale said {q}', 'it has {q}', '{q} of load')).format(q=drawn.text)
-    said = join(rng.choice(('{a}, {w}', '{a} ({w})', '{a}. {w}')), a=wish.said, w=Said(weight))
+    weight = rng.choice(frames_rules.WEIGHS).format(q=drawn.text)
+    joined = rng.choice(('{a}, {w}', '{a} ({w})', '{a}. {w}', '{a}; {w}', '{a} - {w}', '{w}; {a}', '{w}. {a}'))
+    said = join(joined, is_imperative=joined.startswith('{a}'), a=wish.said, w=Said(weight))
     answer = refuse(f'the limit is {rule.limit:g} kg') if too_much else call(wish.call)
     return Case('weight', m.say(said, noise=0.6), answer)
 
@@ -297,7 +297,7 @@ def limited(m: CaseMaker) -> Case | None:
 def demanded(m: CaseMaker) -> Case | None:
     """A wish for a tool that demands an input, which is there as often as not."""
     rng = m.rng
-    rules = [r for r in m.book.rules if r.kind in ('age', 'needs', 'closed', 'gate')]
+    rules = [r for r in m.book.rules if r.kind in ('age', 'fresh', 'needs', 'closed', 'gate')]
     if not rules:
         return None
     rule = rng.choice(rules)

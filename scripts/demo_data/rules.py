@@ -25,16 +25,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace
+from fractions import Fraction
+import math
 import random
 from typing import Any
 
+from demo_data import frames_rules as frames
+from demo_data import quantities
 from demo_data import rare
 from demo_data import robots
 from demo_data.conditions import arrange
 from demo_data.conditions import Condition
-from demo_data.conditions import invent
 from demo_data.observations import Inputs
 from demo_data.observations import State
+from demo_data.watches import invent
 from gemma_node.core import InputState
 
 Call = tuple[str, dict[str, Any]]
@@ -63,10 +67,12 @@ class Rule:
     order: Call | None = None
     in_system: bool = False
     choices: tuple[str, ...] = ()
+    least: float = -math.inf
+    other: Call | None = None
 
     def broken(self, arguments: Mapping[str, Any], state: State) -> str:
         """Say why a call must be refused, or nothing."""
-        if self.kind == 'age':
+        if self.kind in ('age', 'fresh'):
             return self._age_problem(state)
         if self.kind == 'needs' and self.condition is not None:
             problem = self.condition.problem(state)
@@ -76,8 +82,8 @@ class Rule:
         found: Any = arguments
         for key in self.path:
             found = found.get(key) if isinstance(found, Mapping) else None
-        if self.kind == 'limit' and isinstance(found, (int, float)) and found > self.limit:
-            return f'the limit is {self.limit:g} {self.unit}'.strip()
+        if self.kind == 'limit' and isinstance(found, (int, float)) and not self.least <= found <= self.limit:
+            return f'the limit is {self.limit if found > self.limit else self.least:g} {self.unit}'.strip()
         if self.kind == 'closed':
             return self._closed_problem(found, state)
         if self.kind == 'gate' and found == self.value and self.condition is not None:
@@ -111,6 +117,8 @@ class Rule:
         breaks = rng.random() < chance
         if self.kind == 'age':
             self._set_age(rng, state, breaks)
+        elif self.kind == 'fresh':
+            self._set_fresh(rng, state, breaks)
         elif self.kind == 'closed':
             self.list_closed(rng, state, rng.choice(self.choices), breaks)
         elif self.kind == 'gate' and self.condition is not None:
@@ -133,6 +141,18 @@ class Rule:
         text = rng.choice((', ', ', ', '; ', ' and ')).join(shown) if shown else rng.choice(('none', 'nothing', '-', 'all open'))
         inputs = Inputs(rng, state, 0.0)
         inputs.add(self.value, 'std_msgs/msg/String', {'data': text}, ('closed', tuple(found), ''), condition=fault)
+
+    def _set_fresh(self, rng: random.Random, state: State, breaks: bool) -> None:
+        state.drop(self.value)
+        fault = rng.choice((InputState.STALE, InputState.STALE, InputState.MISSING, InputState.INVALID)) if breaks else InputState.FRESH
+        if breaks and rng.random() < 0.15:
+            return
+        shapes: tuple[tuple[str, dict[str, Any], tuple[str, Any, str]], ...] = (
+            ('std_msgs/msg/Float32', {'data': round(rng.uniform(0, 90), 1)}, ('number', 1.0, '')), ('std_msgs/msg/String', {'data': rare.any_word(rng)}, ('text', '', '')),
+            ('std_msgs/msg/Bool', {'data': rng.random() < 0.5}, ('bool', True, '')), ('sensor_msgs/msg/Image', {'header': {'frame_id': ''}, 'width': 640, 'height': 480, 'encoding': 'mono8', 'data': {'__bytes__': 307200}}, ('text', '', '')),
+            (f'{rare.noun(rng)}_msgs/msg/Reading', {'value': rng.randint(0, 900), 'ok': True}, ('text', '', '')))
+        kind, value, fact = rng.choice(shapes)
+        Inputs(rng, state, 0.0).add(self.value, kind, value, (fact[0], value.get('data', 0) if fact[0] == 'number' else fact[1], ''), condition=fault)
 
     def _set_age(self, rng: random.Random, state: State, breaks: bool) -> None:
         place = next((i for i, o in enumerate(state.observations) if o.name == self.value), None)
@@ -170,18 +190,20 @@ class Rule:
         state.observations[place] = replace(found, age_s=age, max_age_s=max(found.max_age_s, age + 1))
 
 
+_FRESH_INPUTS = ('imu', 'joint_states', 'image', 'map', 'localization', 'plan', 'points', 'pose', 'heartbeat', 'depth', 'tool_state', 'tf', 'compass', 'wheel_ticks', 'ir_beacon', 'microphone', 'thermal_camera', 'radar', 'encoder', 'altimeter', 'touch', 'line_sensor')
+
+
 def age_rule(rng: random.Random, tool: str, is_motion: bool) -> Rule:
     """Demand that an input is fresh."""
     name = rng.choice(('odom', 'odom', 'battery', 'scan', 'gps', 'detections')) if not is_motion else rng.choice(('odom', 'odom', 'scan', 'gps'))
     if rng.random() < 0.25:
         name = rng.choice(robots.NUMBERS)[0]
+    if rng.random() < 0.4:
+        name = rng.choice(_FRESH_INPUTS) if rng.random() < 0.6 else name
+        return Rule('fresh', rng.choice(frames.FRESH).format(n=name), tool, limit=math.inf, value=name)
     limit = rng.choice((0.2, 0.3, 0.4, 0.5, 0.5, 0.8, 1, 1, 1.5, 2, 3, 4, 5, 8, 10, 20, 30))
-    text = rng.choice((
-        f'Call it only when {name} is at most {limit} s old.', f'{name} has to be fresher than {limit} s.', f'Not if the last {name} is older than {limit} s.', f'Works with {name} up to {limit} s old.', f'Refuse when {name} is older than {limit} s.',
-        f'The newest {name} must be within {limit} s.', f'Depends on {name} of the last {limit} s.', f'{limit} s is the greatest age of {name}.', f'{name}: maximum age {limit} s.', f'Old {name} (over {limit} s) is not enough.', f'Never with {name} older than {limit} s.',
-        f'The age of {name} must not exceed {limit} s.', f'Trusts {name} for {limit} s only.',
-        f'Needs {name} not older than {limit} s.', f'Only with {name} at most {limit} s old.', f'Requires {name} younger than {limit} s.',
-        f'{name} must not be older than {limit} s.', f'Do not use it when {name} is older than {limit} s.', f'Needs a fresh {name} (max {limit} s).'))
+    shown = rng.choice((f'{limit} s', f'{limit} s', f'{limit} seconds', f'{limit * 1000:g} ms')) if limit < 1 else rng.choice((f'{limit} s', f'{limit} s', f'{limit} seconds', f'{limit} sec'))
+    text = rng.choice(frames.AGES).format(n=name, s=shown)
     return Rule('age', text, tool, limit=limit, value=name)
 
 
@@ -209,52 +231,79 @@ _NEEDS: tuple[tuple[Condition, tuple[str, ...], str], ...] = (
 )
 
 
-_OPPOSITE = {'<': '>', '>': '<', 'sees': 'sees not', 'sees not': 'sees', '!=': '='}
-_ONLY = ('Only when {c}.', 'Needs that {c}.', 'Only if {c}.', 'Not unless {c}.', 'Use it only while {c}.', 'Requires that {c}.', 'Allowed when {c}, never else.', 'Permitted as long as {c}.', 'Works only if {c}.', 'Call it only when {c}.', 'Never unless {c}.')
-_NEVER = ('Never when {c}.', 'Not while {c}.', 'Not if {c}.', 'Forbidden when {c}.', 'Do not use it while {c}.', 'Must not run when {c}.', 'Never while {c}.', 'Refuse it if {c}.', 'Not allowed as long as {c}.', 'Unsafe when {c}, so do not call it then.')
-
-
-def needs_rule(rng: random.Random, tool: str) -> Rule:
+def needs_rule(rng: random.Random, tool: str, *, in_system: bool = False) -> Rule:
     """Demand that something holds, or that it does not."""
-    if rng.random() < 0.5:
+    if rng.random() < 0.75:
         found = invent(rng)
-        is_bool = isinstance(found.value, bool)
-        op = '!=' if found.op == '=' and not is_bool else _OPPOSITE.get(found.op, found.op)
-        opposite = replace(found, op=op, value=not found.value if is_bool else found.value)
-        if rng.random() < 0.5:
-            return Rule('needs', rng.choice(_ONLY).format(c=found.words(rng)), tool, found, value='what it needs does not hold')
-        return Rule('needs', rng.choice(_NEVER).format(c=found.words(rng)), tool, opposite, value='what forbids it holds')
+        return stated_need(rng, tool, found, in_system=in_system)
     condition, texts, reason = rng.choice(_NEEDS)
-    return Rule('needs', rng.choice(texts), tool, condition, value=reason)
+    text = rng.choice(texts)
+    return Rule('needs', f'{tool}: {text[:1].lower()}{text[1:]}' if in_system else text, tool, condition, value=reason, in_system=in_system)
 
 
-def limit_rule(rng: random.Random, tool: str, path: tuple[str, ...], unit: str, low: float, high: float, *, in_system: bool, is_whole: bool = False) -> Rule:
+def stated_need(rng: random.Random, tool: str, needed: Condition, *, in_system: bool) -> Rule:
+    """Say that something must hold, or that its opposite forbids it."""
+    is_positive = rng.random() < 0.5
+    texts = (frames.ONLY_SYSTEM if is_positive else frames.NEVER_SYSTEM) if in_system else (frames.ONLY if is_positive else frames.NEVER)
+    said = needed if is_positive else needed.opposite()
+    name = tool if rng.random() < 0.65 else tool.replace('_', ' ')
+    text = rng.choice(texts).format(c=said.words(rng), t=name)
+    reason = needed.failing or ('what it needs does not hold' if is_positive else 'what forbids it holds')
+    return Rule('needs', text[:1].upper() + text[1:] if not text.startswith(name) else text, tool, needed, value=reason, in_system=in_system)
+
+
+def limit_rule(rng: random.Random, tool: str, path: tuple[str, ...], unit: str, low: float, high: float, *, in_system: bool, is_whole: bool = False, is_alone: bool = False) -> Rule:
     """Limit an argument more than its range does."""
     limit = low + (high - low) * rng.choice((0.3, 0.4, 0.5, 0.6, 0.7))
     limit = float(round(limit)) if is_whole or limit >= 10 else round(limit, 1)
     shown = {'fraction': '', 'x': 'times'}.get(unit, unit)
-    amount = f'{limit:g} {shown}'.strip()
-    name = path[-1]
-    if in_system:
-        texts = [f'No more than {amount} for {tool} today.', f'{amount} is the most that {tool} may use.', f'Keep {name} of {tool} at {amount} or less.', f'House rule: {tool} with at most {amount}.', f'Do not let {tool} exceed {amount}.',
-                 f'Never use more than {amount} for {name} of {tool}.', f'{tool}: {name} at most {amount}.', f'Limit {name} of {tool} to {amount}.']
-        if unit in ('m/s', 'km/h', 'cm/s'):
-            texts += [f'Never drive faster than {amount}.', f'The speed limit is {amount}.', f'Do not go faster than {amount}.'] * 2
-    else:
-        texts = [f'Not more than {amount}.', f'The most is {amount}.', f'{name} must stay at or below {amount}.', f'Anything over {amount} is refused.', f'Keep it to {amount} or less.', f'Upper limit: {amount}.', f'Do not exceed {amount}.',
-                 f'No {name} beyond {amount}.', f'Capped at {amount}.', f'Safe up to {amount} only.', f'Never more than {amount}.', f'At most {amount} is allowed.', f'{name} above {amount} is forbidden.', f'Not allowed above {amount}.']
-        if unit in ('m/s', 'km/h', 'cm/s'):
-            texts += [f'Never faster than {amount}.'] * 3
-    return Rule('limit', rng.choice(texts), tool, path=path, limit=limit, unit=shown, in_system=in_system)
+    amount, bound = _amount(rng, limit, unit)
+    least, lowest = -math.inf, ''
+    roll = rng.random()
+    if roll < 0.3 and high - low >= 4:
+        floor = low + (high - low) * rng.choice((0.1, 0.15, 0.2, 0.25))
+        lowest, least = _amount(rng, float(round(floor)) if is_whole or floor >= 10 else round(floor, 1), unit)
+        if not low < least < bound:
+            least, lowest = -math.inf, ''
+    words = {'a': amount, 'k': path[-1], 't': tool if rng.random() < 0.65 else tool.replace('_', ' ')}
+    if lowest and roll < 0.15:
+        texts = frames.LEAST_SYSTEM if in_system else frames.LEAST
+        return Rule('limit', _start(rng.choice(texts).format(**{**words, 'a': lowest})), tool, path=path, limit=math.inf, least=least, unit=shown, in_system=in_system)
+    if lowest:
+        texts = frames.WITHIN_SYSTEM if in_system else frames.WITHIN
+        return Rule('limit', _start(rng.choice(texts).format(b=lowest, **words)), tool, path=path, limit=bound, least=least, unit=shown, in_system=in_system)
+    texts = frames.MOST_SYSTEM if in_system else frames.MOST
+    family = quantities.FAMILY_OF.get(unit, unit)
+    if family in frames.BY_UNIT and is_alone and rng.random() < (0.55 if in_system else 0.15):
+        texts = frames.BY_UNIT[family]
+    return Rule('limit', _start(rng.choice(texts).format(**words)), tool, path=path, limit=bound, unit=shown, in_system=in_system)
+
+
+def _start(text: str) -> str:
+    return text if '_' in text.split(' ')[0] else text[:1].upper() + text[1:]
+
+
+def _amount(rng: random.Random, value: float, unit: str) -> tuple[str, float]:
+    """Say an amount, at times in another unit; returns its words and its value as declared."""
+    shown = {'fraction': '', 'x': 'times'}.get(unit, unit)
+    family = quantities.FAMILIES.get(quantities.FAMILY_OF.get(unit, ''), {})
+    if family and rng.random() < 0.3:
+        number = Fraction(str(value)) * family[unit]
+        fitting = [u for u in family if u not in ('rad', 'fraction', unit) and unit != 'rad' and (number / family[u] * 10).denominator == 1 and 0.5 <= number / family[u] <= 5000]
+        if fitting:
+            other = rng.choice(fitting)
+            return f'{float(number / family[other]):g} {other}', value
+    if family and rng.random() < 0.3:
+        return quantities.say(rng, Fraction(str(value)), unit) or f'{value:g} {shown}'.strip(), value
+    return f'{value:g} {shown}'.strip(), value
 
 
 def weight_rule(rng: random.Random, tool: str, *, in_system: bool) -> Rule:
     """Limit what may be carried."""
-    limit = rng.choice((1, 1.5, 2, 2, 3, 5, 5, 8, 10, 20))
-    texts = (f'Carries at most {limit} kg.', f'Not for loads above {limit} kg.', f'Maximum load {limit} kg.', f'Only up to {limit} kg.', f'Never with more than {limit} kg.')
-    if in_system:
-        texts = (f'The robot carries at most {limit} kg.', f'Never lift more than {limit} kg.', f'Loads above {limit} kg are forbidden.', f'The arm holds {limit} kg at most.')
-    return Rule('weight', rng.choice(texts), tool, limit=limit, unit='kg', in_system=in_system)
+    limit = rng.choice((0.4, 0.5, 0.8, 1, 1.5, 2, 2, 2.5, 3, 4, 5, 5, 6, 7.5, 8, 10, 12, 15, 20, 25, 40))
+    amount, _ = _amount(rng, limit, 'kg')
+    text = rng.choice(frames.CARRIES_SYSTEM if in_system else frames.CARRIES).format(a=amount)
+    return Rule('weight', text, tool, limit=limit, unit='kg', in_system=in_system)
 
 
 def place_rule(rng: random.Random, tool: str, path: tuple[str, ...], value: str) -> Rule:

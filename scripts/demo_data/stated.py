@@ -21,21 +21,17 @@ from dataclasses import replace
 import random
 
 from demo_data import dialogue
+from demo_data import quantities
 from demo_data import rules
 from demo_data.catalogues import Book
+from demo_data.catalogues import Slot
 from demo_data.catalogues import Tool
-from demo_data.conditions import Condition
-from demo_data.conditions import invent
+from demo_data.gates import gates
+from demo_data.orders import compose
+from demo_data.orders import draw_order
 from demo_data.rules import Rule
-from demo_data.wishes import make_wish
-from demo_data.wishes import plain_of
+from demo_data.watches import invent
 
-_ORDERS = (
-    'Should {c}, call {t}.', 'In case {c}, call {t}.', 'Every time {c}, call {t}.', 'Once {c}, use {t}.', '{t} is to be called when {c}.', 'The tool {t} is for the moment when {c}.', 'If it happens that {c}, run {t}.',
-    'You call {t} whenever {c}.', 'The rule for today: if {c}, then {t}.', 'Call {t} as soon as {c}, not before.', 'Only when {c}, call {t} on your own.', 'Use {t} by yourself when {c}.',
-    'When {c}, call {t}.', 'If {c}, call {t}.', 'Whenever {c}, use {t}.', 'If {c}, use {t}.', 'Rule: when {c}, call {t}.', 'Call {t} when {c}.', 'As soon as {c}, call {t}.', 'Use {t} if {c}.',
-)
-_WISHED = ('Should {c}, {w}.', 'In case {c}, {w}.', 'Every time {c}, {w}.', 'Once {c}, {w}.', 'You know the rule: if {c}, {w}.', 'Without being asked, {w} when {c}.', 'Rule: {w} if {c}.', 'As long as {c}, {w}.', 'When {c}, {w}.', 'If {c}, {w}.', 'Whenever {c}, {w}.', 'As soon as {c}, {w}.', 'Standing order: if {c}, {w}.')
 _IDENTITY = (
     'You decide for {robot}.', 'You are {robot}, a {kind} robot.', 'You control a {kind} robot called {robot}.', 'You are the controller of a {kind} robot.', 'You run the {kind} robot {robot}.',
     'Decide what the {kind} robot does.', 'This is {robot}, a {kind} robot.', 'You operate {robot}.',
@@ -57,8 +53,10 @@ def system_text(rng: random.Random, book: Book, robot: str) -> str:
         text = rng.choice(prompts).replace('{robot}', robot)
     else:
         text = f'{rng.choice(_IDENTITY).format(robot=robot, kind=rng.choice(_KINDS))} {rng.choice(_MANNERS)}'.strip()
-    stated = [r.text for r in book.rules if r.in_system]
-    return ' '.join(filter(None, (text, *stated) if rng.random() < 0.85 else (*stated, text)))
+    stated = list(dict.fromkeys(r.text for r in book.rules if r.in_system))
+    if not stated:
+        return text if rng.random() < 0.92 else compose(rng, text, [])
+    return ' '.join(filter(None, (text, *stated))) if rng.random() < 0.35 else compose(rng, text, stated)
 
 
 def with_rules(rng: random.Random, book: Book, *, second: bool = False) -> Book:
@@ -72,44 +70,55 @@ def with_rules(rng: random.Random, book: Book, *, second: bool = False) -> Book:
         if order is not None:
             found.append(order)
             second = _order(rng, book) if rng.random() < 0.25 else None
-            if second is not None and not _collide(order, second):
+            if second is not None and not _collide(order, second) and not (order.other or second.other):
                 found.append(second)
     tools = rng.sample(book.tools, min(len(book.tools), rng.choice((1, 1, 2))))
     for tool in tools:
         if found and rng.random() < 0.5:
             continue
-        rule = _tool_rule(rng, tool, must_be_in_system=book.is_demo)
+        rule = _tool_rule(rng, book, tool, must_be_in_system=book.is_demo)
         if rule is not None and not any(_collide(rule, other) for other in found):
             found.append(rule)
     return _stated(book, tuple(found))
 
 
 def with_rule(rng: random.Random, book: Book, kinds: tuple[str, ...]) -> Book | None:
-    """Give a catalogue one rule of these kinds; None where none comes up."""
+    """Give a catalogue one rule of these kinds; None where none comes up. Gates may be contrary ones."""
+    if 'gates' in kinds:
+        found = gates(rng, [t.name for t in book.tools if t.side is None])
+        return _stated(book, tuple(rules.stated_need(rng, tool, needed, in_system=in_system) for tool, needed, in_system in found))
     for _ in range(16):
-        rule = _order(rng, book) if 'order' in kinds else _tool_rule(rng, rng.choice(book.tools), must_be_in_system=False)
+        rule = _order(rng, book) if 'order' in kinds else _tool_rule(rng, book, rng.choice(book.tools), must_be_in_system=False)
         if rule is not None and rule.kind in kinds:
-            second = _order(rng, book) if 'order' in kinds and rng.random() < 0.3 else None
-            more = (second,) if second is not None and rule.kind == 'order' == second.kind and not _collide(rule, second) else ()
-            return _stated(book, (rule, *more))
+            found = [rule]
+            for _ in range(rng.choice((0, 0, 0, 1, 1, 2, 3)) if rule.kind == 'order' else 0):
+                more = _order(rng, book)
+                if more is not None and more.kind == 'order' and not any(_collide(more, r) for r in found) and not (more.other or rule.other):
+                    found.append(more)
+            return _stated(book, tuple(found))
     return None
 
 
 def _collide(one: Rule, other: Rule) -> bool:
     """Return whether two rules are about the same input, so that one spoils the other."""
-    def homes(rule: Rule) -> set[str]:
+    def homes(rule: Rule) -> frozenset[str]:
         if rule.kind == 'closed':
-            return {rule.value}
-        if rule.kind == 'age':
-            return {rule.value, rules.AGED.get(rule.value, rule.value)}
-        if rule.condition is None:
-            return set()
-        kind = {'charging': 'battery', 'speed': 'pose', 'x': 'pose', 'y': 'pose'}.get(rule.condition.kind, rule.condition.kind)
-        return {rule.condition.name or kind}
+            return frozenset((rule.value,))
+        if rule.kind in ('age', 'fresh'):
+            return frozenset((rule.value, rules.AGED.get(rule.value, rule.value)))
+        return frozenset() if rule.condition is None else rule.condition.homes
     return bool(homes(one) & homes(other))
 
 
-def _tool_rule(rng: random.Random, tool: Tool, *, must_be_in_system: bool) -> Rule | None:
+def _is_alone(book: Book, tool: Tool, slot: Slot) -> bool:
+    """Return whether no other argument of the catalogue has a unit of this one's family."""
+    def family(one: Slot) -> str:
+        return '' if one.number is None else quantities.FAMILY_OF.get(one.number.unit, one.number.unit)
+    others = [s for t in book.tools for s in t.slots.values() if s is not slot or t is not tool]
+    return tool.side is None and family(slot) not in {family(s) for s in others}
+
+
+def _tool_rule(rng: random.Random, book: Book, tool: Tool, *, must_be_in_system: bool) -> Rule | None:
     in_system = must_be_in_system or rng.random() < 0.3
     numbers = [(a, tool.slots[a.key]) for a in tool.skill.args if a.key in tool.slots and a.kind in ('number', 'integer')]
     options = ['age', 'needs', 'needs']
@@ -133,15 +142,17 @@ def _tool_rule(rng: random.Random, tool: Tool, *, must_be_in_system: bool) -> Ru
     if kind == 'limit':
         _, slot = rng.choice(usable)
         assert slot.number is not None
-        return rules.limit_rule(rng, tool.name, slot.path, slot.number.unit, slot.number.low, slot.number.high, in_system=in_system, is_whole=slot.number.is_integer)
+        return rules.limit_rule(rng, tool.name, slot.path, slot.number.unit, slot.number.low, slot.number.high, in_system=in_system, is_whole=slot.number.is_integer, is_alone=_is_alone(book, tool, slot))
     if kind == 'weight':
         return rules.weight_rule(rng, tool.name, in_system=in_system)
     if kind == 'place':
         _, slot = rng.choice(places)
         return rules.place_rule(rng, tool.name, slot.path, rng.choice(tuple(slot.choices)))
-    rule = rules.age_rule(rng, tool.name, tool.skill.is_motion) if kind == 'age' else rules.needs_rule(rng, tool.name)
+    if kind == 'needs':
+        return rules.needs_rule(rng, tool.name, in_system=in_system)
+    rule = rules.age_rule(rng, tool.name, tool.skill.is_motion)
     if in_system:
-        text = f'{tool.name}: {rule.text[:1].lower()}{rule.text[1:]}' if rng.random() < 0.5 else f'Rule for {tool.name}: {rule.text}'
+        text = rng.choice(('{t}: {r}', 'Rule for {t}: {R}', 'For {t}: {r}', '{t} - {r}', 'About {t}: {R}', 'Calls of {t}: {r}', 'Mind with {t}: {R}')).format(t=tool.name, r=f'{rule.text[:1].lower()}{rule.text[1:]}', R=rule.text)
         return replace(rule, text=text, in_system=True)
     return rule
 
@@ -157,21 +168,7 @@ def _order(rng: random.Random, book: Book) -> Rule | None:
     if rng.random() < 0.14:
         kind, texts = rng.choice(_IGNORED)
         return Rule('ignore', rng.choice(texts), value=kind, in_system=True)
-    condition: Condition = invent(rng)
-    words = condition.words(rng)
-    roll = rng.random()
-    bare = [t for t in book.tools if not t.required()]
-    if bare and roll < 0.5:
-        tool = rng.choice(bare)
-        return Rule('order', rng.choice(_ORDERS).format(c=words, t=tool.name), '', condition, order=(tool.name, {}), in_system=True)
-    if roll < 0.62:
-        name, text = rng.choice((('stop', 'stop the robot'), ('stop', 'call stop'), ('ask_operator', 'ask the operator'), ('ask_operator', 'call ask_operator')))
-        arguments = {} if name == 'stop' else {'question': f'{condition.label[:1].upper()}{condition.label[1:]} needs attention. What should I do?'}
-        return Rule('order', rng.choice(_WISHED).format(c=words, w=text), '', condition, order=(name, arguments), in_system=True)
-    wish = make_wish(rng, rng.choice(book.tools), imperative=True, quote=True)
-    if wish is None or not wish.said.is_imperative:
-        return None
-    return Rule('order', rng.choice(_WISHED).replace('{c}', words).replace('{w}', plain_of(wish)), '', condition, order=wish.call, in_system=True)
+    return draw_order(rng, book)
 
 
 def _stated(book: Book, found: tuple[Rule, ...]) -> Book:

@@ -1,0 +1,119 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Tables of things that are in one of two states, of quantities, and of how both are spoken of."""
+
+from __future__ import annotations
+
+# One state = its synonyms ; the other one ; things that are in them.
+_PAIRS = """
+open=not shut,opened ; closed=shut,not open ; door,lid,hatch,drawer,flap,roof panel,side door,cover,locker,cabinet,service hatch,tap,feed gate,shutter,vent,fire door,oven door,freezer,tailgate,barrier
+locked=bolted,not unlocked ; unlocked=not locked,unbolted ; door,lock,cabinet,joint lock,case,exit,wheel lock,toolbox,keypad,rear door
+docked=on its dock,in the dock ; undocked=off its dock,away from the dock ; robot,base,shuttle,cart,trolley,drone
+on=switched on,turned on,not off ; off=switched off,turned off,not on ; lamp,pump,heater,fan,conveyor,light,laser,compressor,vacuum,mixer,beacon,cooling,spotlight,extractor,sprinkler
+present=there,in place ; absent=missing,gone,not there ; pallet,part,key,tray,operator,trailer,cup,filter,label,bottle,badge,crate,workpiece
+empty=with nothing in it,not loaded ; loaded=full,not empty ; gripper,tray,cart,basket,hopper,shelf,fork,bin,basin,truck bed,magazine,cassette
+attached=mounted,fitted ; detached=taken off,not attached ; tool,trailer,brush,nozzle,hose,mop,cart,bucket,camera,suction cup,gripper head
+sealed=closed tight,with an intact seal ; unsealed=broken open,not sealed ; container,bag,sample tube,box,tank,envelope,canister
+armed=live,not disarmed ; disarmed=safe,not armed ; alarm,trap,launcher,burglar alarm,charge,siren
+occupied=taken,in use,not free ; free=vacant,unoccupied ; lift,charger,parking bay,table,seat,lane,meeting desk,loading ramp,washroom,slot
+wet=damp,not dry ; dry=not wet ; floor,ground,grass,towel,surface,soil,road
+clean=spotless,not dirty ; dirty=soiled,not clean ; lens,window,filter,tray,carpet,sensor,nozzle,mirror
+running=going,working,not stopped ; stopped=standing,idle,not running ; motor,belt,fan,washer,spindle,generator,assembly line,escalator,mill
+raised=up,lifted ; lowered=down,not raised ; fork,mast,boom,platform,blade,ramp,plough,bar,landing gear
+extended=stretched out,reaching out ; retracted=pulled in,not extended ; arm,ladder,antenna,piston,leg,outrigger,probe
+engaged=set,applied ; released=loose,not engaged ; brake,clutch,latch,parking brake,clamp,interlock,emergency button
+blocked=obstructed,not clear ; clear=passable,not blocked ; path,aisle,chute,corridor,exit,gangway,crossing,track
+connected=online,linked ; disconnected=offline,not connected ; network,server,gateway,remote control,printer,base station,tablet
+enabled=allowed,active ; disabled=forbidden,inactive ; autopilot,night mode,remote access,motor power,arm control,eco mode,voice output
+lit=bright,illuminated ; dark=unlit,not lit ; corridor,stairwell,yard,hall,basement,sign,warning lamp
+hot=heated up,not cold ; cold=cooled down,not hot ; plate,oven,iron,kettle,grill,welding tip,radiator
+inflated=pumped up,hard ; flat=deflated,without air ; tyre,balloon,cushion,life raft,ball
+folded=tucked in,collapsed ; unfolded=spread out,not folded ; arm,wing,table,ladder,awning,stand
+held=gripped,in the gripper ; dropped=lost,not held ; cup,part,box,tool,load,bottle
+ready=prepared,waiting ; busy=occupied with something,not ready ; press,oven,machine,station,scanner,elevator,lathe,kitchen
+known=certain,localized ; unknown=lost,not known ; position,pose,location,target,route
+valid=in order,not expired ; expired=out of date,not valid ; ticket,permit,certificate,calibration,badge,licence
+safe=secured,not dangerous ; unsafe=dangerous,not safe ; area,cell,zone,ladder,bridge,scaffold
+awake=up,not asleep ; asleep=sleeping,not awake ; patient,baby,dog,guard,cat,guest
+visible=in sight,to be seen ; hidden=out of sight,not visible ; marker,beacon,line,target,charger sign,horizon
+high=tall,not low ; low=not high ; water,fuel,sun,tide,stock
+green=on green,not red ; red=on red,not green ; signal,traffic light,status lamp,tower light,crossing light
+"""
+Pair = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+
+
+def _pair(line: str) -> Pair:
+    one, other, things = line.split(' ; ')
+    return (*((word, *more.split(',')) for word, more in (part.split('=') for part in (one, other))), tuple(things.strip().split(',')))  # type: ignore[return-value]
+
+
+PAIRS: tuple[Pair, ...] = tuple(_pair(line) for line in _PAIRS.strip().split('\n'))
+
+# How a state is said: {o} the thing, {w} its state, {x} the other state.
+STATE_TEXTS = (
+    'the {o} is {w}', 'the {o} is {w}', 'the {o} is {w}', 'the {o} is reported {w}', 'the {o} is reported as {w}', 'the {o} is not {x}', 'the {o} is said to be {w}', 'the {o} turns out to be {w}', 'you find the {o} {w}',
+    'the {o} happens to be {w}', 'a {o} is reported {w}', 'the inputs say that the {o} is {w}', 'the {o} is seen to be {w}', 'the {o} reads {w}', 'the {o} shows up as {w}', 'it is known that the {o} is {w}', 'the {o} goes {w}', 'the {o} is still {w}',
+    'the observations show the {o} {w}', 'we have the {o} {w}', 'the {o} remains {w}', 'the {o} is no longer {x}', 'the {o} has become {w}', 'the sensor of the {o} tells that it is {w}',
+)
+# How a state is said by the input's name: {n} the input, {v} what it says.
+NAME_TEXTS = ('{n} is {v}', '{n} is {v}', '{n} says {v}', '{n} reports {v}', '{n} reads {v}', '{n} = {v}', '{n} shows {v}', '{n} gives {v}', 'the value of {n} is {v}', 'you read {v} in {n}', '{n} turns {v}', '{n} has the value {v}')
+
+# spoken name ; unit ; low ; high ; decimals
+_QUANTITIES = """
+temperature;C;-10;95;1
+pressure;bar;0;12;1
+level;%;0;100;0
+weight;kg;0;80;1
+height;cm;0;250;0
+distance;m;0;50;1
+voltage;V;0;60;1
+current;A;0;40;1
+flow;l/min;0;90;1
+speed;rpm;0;3000;0
+load;%;0;100;0
+count;;0;60;0
+fill;%;0;100;0
+humidity;%;5;98;0
+angle;deg;0;180;0
+vibration;mm/s;0;30;1
+brightness;lx;0;1500;0
+stock;;0;200;0
+wear;%;0;100;0
+concentration;ppm;0;3000;0
+width;mm;0;900;0
+force;N;0;200;1
+runtime;h;0;5000;0
+noise;dB;20;110;0
+thickness;mm;0;60;1
+depth;m;0;40;1
+tilt;deg;0;60;0
+queue;;0;40;0
+dose;ml;0;500;0
+energy;kWh;0;90;1
+"""
+QUANTITIES: tuple[tuple[str, str, float, float, int], ...] = tuple(
+    (name, unit, float(low), float(high), int(decimals)) for name, unit, low, high, decimals in (line.split(';') for line in _QUANTITIES.strip().split('\n')))
+# Comparisons; "{b}" is the bound with its unit.
+LESS = ('below {b}', 'under {b}', 'less than {b}', 'lower than {b}', 'smaller than {b}', 'at most {b}', 'no more than {b}', 'not above {b}', 'beneath {b}', '{b} or less', 'not more than {b}', 'short of {b}', 'down to {b} or lower', 'not even {b}', '< {b}', 'not over {b}', 'anything under {b}')
+MORE = ('above {b}', 'over {b}', 'more than {b}', 'higher than {b}', 'greater than {b}', 'at least {b}', 'no less than {b}', 'not below {b}', 'beyond {b}', '{b} or more', 'not less than {b}', 'past {b}', 'up to {b} or higher', 'in excess of {b}', '> {b}', 'not under {b}', 'larger than {b}')
+FALLS = ('drops below {b}', 'falls under {b}', 'sinks below {b}', 'goes under {b}', 'comes down to less than {b}', 'gets lower than {b}', 'dips below {b}', 'does not reach {b}')
+RISES = ('rises above {b}', 'climbs over {b}', 'goes beyond {b}', 'exceeds {b}', 'gets higher than {b}', 'reaches more than {b}', 'passes {b}', 'is in excess of {b}')
+INSIDE = ('between {l} and {h}', 'from {l} to {h}', 'within {l} and {h}', 'in the range {l} to {h}', 'somewhere from {l} up to {h}', 'more than {l} but less than {h}')
+OUTSIDE = ('not between {l} and {h}', 'outside {l} to {h}', 'outside of the range {l} to {h}', 'less than {l} or more than {h}', 'out of the band from {l} to {h}')
+NUMBER_SUBJECTS = ('the {o}', 'the {o}', 'the {o}', '{n}', '{n}', 'the value of {n}', 'the {o} reading', 'the reported {o}', 'the measured {o}', 'what {n} reports', 'the number in {n}')
+FULLNESS = ((25, ('a quarter full', 'one quarter full')), (50, ('half full', 'half-way up')), (75, ('three quarters full', 'three-quarters full')))
+# "{p}": the exact number that must be read.
+EXACTLY = ('exactly {p}', 'just {p}', 'equal to {p}', '{p}', '= {p}', '{p} sharp')
+NOT_EXACTLY = ('not {p}', 'anything but {p}', 'different from {p}', 'other than {p}')

@@ -1,0 +1,38 @@
+# Copyright 2026 The gemma_node authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Which tools of a catalogue a state gates: often two, by contrary states of one thing."""
+
+from __future__ import annotations
+
+import random
+
+from demo_data import watches
+from demo_data.conditions import Condition
+
+
+def gates(rng: random.Random, tools: list[str]) -> list[tuple[str, Condition, bool]]:
+    """Choose which tools are gated, by what, and whether the system text says so; often two contrary ones."""
+    rng.shuffle(tools)
+    found: list[tuple[str, Condition, bool]] = []
+    first: Condition = watches.states(rng) if rng.random() < 0.75 else watches.draw(rng)
+    if rng.random() < 0.5:
+        first = first.opposite()
+    in_system = rng.random() < 0.5
+    found.append((tools[0], first, in_system))
+    if len(tools) > 1 and rng.random() < 0.6:
+        other = first.opposite() if rng.random() < 0.6 else watches.draw(rng)
+        if other.homes == first.homes or not other.homes & first.homes:
+            found.append((tools[1], other, in_system if rng.random() < 0.7 else not in_system))
+    return found
