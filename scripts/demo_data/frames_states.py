@@ -117,3 +117,13 @@ FULLNESS = ((25, ('a quarter full', 'one quarter full')), (50, ('half full', 'ha
 # "{p}": the exact number that must be read.
 EXACTLY = ('exactly {p}', 'just {p}', 'equal to {p}', '{p}', '= {p}', '{p} sharp')
 NOT_EXACTLY = ('not {p}', 'anything but {p}', 'different from {p}', 'other than {p}')
+
+
+def input_names() -> set[str]:
+    """Return the names that inputs of listed things in one of two states may have."""
+    found = set()
+    for one, other, things in PAIRS:
+        for thing in things:
+            key = thing.replace(' ', '_')
+            found |= {key, f'{key}_state', f'{key}_status', *(f'{key}_{word}' for word in (one[0], other[0]))}
+    return found

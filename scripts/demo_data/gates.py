@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import random
 
-from demo_data import watches
+from demo_data import watch_kinds as watches
 from demo_data.conditions import Condition
 
 

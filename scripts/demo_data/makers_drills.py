@@ -47,7 +47,7 @@ from demo_data.phrases import join
 from demo_data.phrases import Said
 from demo_data.quantities import Declared
 from demo_data.skills import Arg
-from demo_data.watches import invent
+from demo_data.watch_kinds import invent
 from demo_data.wishes import argument_at
 from demo_data.wishes import make_wish
 from demo_data.wishes import put

@@ -39,7 +39,6 @@ from demo_data.cases import NO_TOOL
 from demo_data.cases import refuse
 from demo_data.cases import STOP_CALL
 from demo_data.catalogues import Slot
-from demo_data.catalogues import Tool
 from demo_data.library import related
 from demo_data.library import skills
 from demo_data.motion import RELATIVE
@@ -53,7 +52,6 @@ from demo_data.skills import Arg
 from demo_data.skills import Skill
 from demo_data.wishes import argument_at
 from demo_data.wishes import templates
-
 
 _TO_SOMEBODY = (*dialogue.TO_SOMEBODY, *frames_talk.TO_SOMEBODY)
 _FORBID = (*dialogue.FORBID, *frames_talk.FORBID)

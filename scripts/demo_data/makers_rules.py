@@ -20,7 +20,7 @@ import re
 
 from demo_data import frames_orders
 from demo_data import frames_talk as frames
-from demo_data import watches
+from demo_data import watch_kinds as watches
 from demo_data.cases import Answer
 from demo_data.cases import call
 from demo_data.cases import Case
@@ -83,7 +83,7 @@ def _clashes(state: State, found: list[tuple[object, Condition]]) -> bool:
     """Return whether it is open which order counts: one holds while another cannot be decided."""
     problems = [bool(c.problem(state)) for _, c in found]
     holds = [not p and c.holds(state) for p, (_, c) in zip(problems, found, strict=True)]
-    return any(problems) and any(holds) or sum(holds) > 1
+    return (any(problems) and any(holds)) or sum(holds) > 1
 
 
 def order_text(m: CaseMaker) -> str:

@@ -25,8 +25,8 @@ from demo_data.conditions import Condition
 from demo_data.phrases import expand
 from demo_data.rules import Call
 from demo_data.rules import Rule
-from demo_data.watches import draw
-from demo_data.watches import invent
+from demo_data.watch_kinds import draw
+from demo_data.watch_kinds import invent
 from demo_data.wishes import make_wish
 from demo_data.wishes import plain_of
 

@@ -109,19 +109,21 @@ def draw_settings(rng: random.Random, book: Book) -> RobotSettings:
 
 
 def draw_cases(
-    seed: int, index: int, count: int, *, second: bool = False, dense: bool = False
+    seed: int, index: int, count: int, *, second: bool = False, dense: bool = False,
+    fourth: bool = False,
 ) -> tuple[RobotSettings, Book, list[Case]]:
     """
     Make `count` cases of one robot; (seed, index) decide all.
 
     :param second: of the second helping
     :param dense: most come after turns whose answers are learnt too
+    :param fourth: with the kinds of the fourth helping
     """
     rng = random.Random(f'{seed}/{index}')
     book = draw_book(rng, second=second)
     settings = draw_settings(rng, book)
     maker = CaseMaker(rng, book, settings.name, second=second)
-    return settings, book, [draw_case(maker, dense=dense) for _ in range(count)]
+    return settings, book, [draw_case(maker, dense=dense, fourth=fourth) for _ in range(count)]
 
 
 def draw_drill(
@@ -149,7 +151,8 @@ def draw_pack(
     if stage is not None:
         settings, _, cases = draw_drill(seed, index, count, stage, fourth=fourth)
     else:
-        settings, _, cases = draw_cases(seed, index, count, second=second, dense=dense)
+        settings, _, cases = draw_cases(
+            seed, index, count, second=second, dense=dense, fourth=fourth)
     writer._prefixes.clear()
     prefix = writer.prefix(settings).ids
     rivals = Rivals(writer, [tool.name for tool in settings.tools])
@@ -276,7 +279,7 @@ def draw_rows(
     Fill rows with fresh packs; returns them and the next unused pack index.
 
     :param helping: 2 makes three packs in four of the second helping; 3 learns earlier answers
-        too; 4 has other drills
+        too; 4 has more kinds and other drills
     :param drills: the share of packs that are drills, at this stage of their curriculum
     """
     rows = Rows(num_rows, length)
@@ -293,7 +296,8 @@ def draw_rows(
             else:
                 count = 14 if second else 10
                 pack = draw_pack(
-                    writer, seed, index, count, second=second, dense=helping >= 3)
+                    writer, seed, index, count, second=second, dense=helping >= 3,
+                    fourth=helping >= 4 and second)
             index += 1
             kept, room = _fit(pack, room)
             if kept is None:

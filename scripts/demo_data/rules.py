@@ -38,7 +38,7 @@ from demo_data.conditions import arrange
 from demo_data.conditions import Condition
 from demo_data.observations import Inputs
 from demo_data.observations import State
-from demo_data.watches import invent
+from demo_data.watch_kinds import invent
 from gemma_node.core import InputState
 
 Call = tuple[str, dict[str, Any]]

@@ -30,7 +30,7 @@ from demo_data.gates import gates
 from demo_data.orders import compose
 from demo_data.orders import draw_order
 from demo_data.rules import Rule
-from demo_data.watches import invent
+from demo_data.watch_kinds import invent
 
 _IDENTITY = (
     'You decide for {robot}.', 'You are {robot}, a {kind} robot.', 'You control a {kind} robot called {robot}.', 'You are the controller of a {kind} robot.', 'You run the {kind} robot {robot}.',

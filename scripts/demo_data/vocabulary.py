@@ -18,8 +18,10 @@
 from __future__ import annotations
 
 from demo_data import extras
+from demo_data import frames_states
 from demo_data import rare
 from demo_data import robots
+from demo_data import watch_kinds as watches
 from demo_data import words
 from demo_data.catalogues import demo_catalogue
 from demo_data.library import skills
@@ -44,7 +46,8 @@ def vocabulary() -> dict[str, set[str]]:
         'places': set(words.PLACES), 'objects': set(words.OBJECTS), 'surfaces': set(words.SURFACES),
         'persons': set(words.PEOPLE), 'robots': set(words.ROBOTS), 'groups': set(words.GROUPS),
         'texts': {*words.STATEMENTS, *words.GREETINGS}, 'errors': set(words.DIAGNOSES),
-        'modes': set(robots.MODES), 'flags': set(robots.FLAGS), 'numbers': {n[0] for n in robots.NUMBERS},
+        'modes': {*robots.MODES, *watches.MODES}, 'flags': {*robots.FLAGS, *frames_states.input_names()},
+        'numbers': {*(n[0] for n in robots.NUMBERS), *watches.INPUTS},
         'first_names': pools['first_names'], 'things': pools['things'], 'place_parts': pools['place_parts'],
         'name_parts': pools['name_parts'], 'adjectives': pools['adjectives'], 'verbs': pools['verbs'],
         'demo_tool_names': {d.name for d in demo}, 'demo_places': choices,
