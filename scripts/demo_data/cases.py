@@ -183,7 +183,7 @@ class CaseMaker:
         if self.brief:
             most = min(most, self.rng.choice((0, 0, 0, 1, 2)))
         elif self.second:
-            most = min(most, self.rng.choice((1, 2, 2, 3, 3, 4, 5, 99)))
+            most = min(most, self.rng.choice((1, 1, 2, 2, 3, 3, 4, 5, 99)))
         is_demo = self.book.is_demo and self.rng.random() < 0.7
         state = StateMaker(self.rng, is_demo=is_demo, trouble=trouble, faults=faults, tools=self.names).draw(most)
         for rule in self.book.rules:
