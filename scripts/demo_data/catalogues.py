@@ -32,6 +32,7 @@ import random
 import re
 from typing import Any
 
+from demo_data import coined
 from demo_data import quantities
 from demo_data import rare
 from demo_data import values
@@ -165,19 +166,29 @@ def made_up_book(rng: random.Random) -> Book:
     return _made_up(rng, chosen, strange=0.85, nonces=rng.choice((0.0, 0.05, 0.3, 1.0)), twins=twins)
 
 
-def small_book(rng: random.Random, start: list[Skill], count: int, *, nonces: float, strange: float = 0.7, composed: float = 0.3, extra: float = 0.2) -> Book:
+def small_book(rng: random.Random, start: list[Skill], count: int, *, nonces: float, strange: float = 0.7, composed: float = 0.3, extra: float = 0.2, nested: float = 0.16) -> Book:
     """Return a catalogue of few tools, these skills among them; `extra`: how many have one more argument."""
-    return _made_up(rng, draw_skills(rng, count, composed=composed, start=start), strange=strange, nonces=nonces, twins=0, extra=extra)
+    return _made_up(rng, draw_skills(rng, count, composed=composed, start=start), strange=strange, nonces=nonces, twins=0, extra=extra, nested=nested)
 
 
-def _made_up(rng: random.Random, chosen: list[Skill], *, strange: float, nonces: float, twins: int, extra: float = 0.2) -> Book:
+def with_glossary(rng: random.Random, book: Book) -> Book:
+    """Let the system text define the words that the tools' skills say it must."""
+    told = [tool.skill.gloss for tool in book.tools if tool.skill.gloss]
+    if not told:
+        return book
+    rng.shuffle(told)
+    lead = rng.choice(('', '', 'Words: ', 'Glossary: ', 'You should know: ', 'House language: ', 'Some words of this place: '))
+    return replace(book, rules=(*book.rules, Rule('glossary', f'{lead}{" ".join(told)}', in_system=True)))
+
+
+def _made_up(rng: random.Random, chosen: list[Skill], *, strange: float, nonces: float, twins: int, extra: float = 0.2, nested: float = 0.16) -> Book:
     rng.shuffle(chosen)
     style = _NameStyle(rng)
     taken = {'no_action', 'stop', 'ask_operator'}
     tools: list[Tool] = []
     for skill in chosen:
         skill = extended(rng, skill) if rng.random() < extra else skill
-        _append(tools, taken, _tool(rng, skill, style, strange=strange, is_nonce=rng.random() < nonces))
+        _append(tools, taken, _tool(rng, skill, style, strange=strange, is_nonce=rng.random() < nonces, nested=nested))
     for number in rng.sample(range(len(tools)), min(twins, len(tools))):
         _add_twins(rng, tools, taken, number, style, strange, nonces)
     if twins:
@@ -253,14 +264,16 @@ class _NameStyle:
 
 def _nonce_name(rng: random.Random) -> str:
     roll = rng.random()
-    if roll < 0.5:
+    if roll < 0.45:
+        return coined.name(rng)
+    if roll < 0.65:
         return rare.syllables(rng)
-    if roll < 0.75:
+    if roll < 0.8:
         return f'{rare.syllables(rng)}_{rare.syllables(rng)}'
     return rng.choice((f'{rare.any_word(rng)}_{rng.randint(1, 99)}', f'fn_{rng.randint(1, 999)}', f'op{rng.randint(1, 99)}', f't{rng.randint(100, 999)}', rare.noun(rng)))
 
 
-def _tool(rng: random.Random, skill: Skill, style: _NameStyle, *, strange: float, is_nonce: bool) -> Tool:
+def _tool(rng: random.Random, skill: Skill, style: _NameStyle, *, strange: float, is_nonce: bool, nested: float = 0.16) -> Tool:
     name = skill.names[0] if rng.random() > strange else rng.choice(skill.names)
     if is_nonce:
         name = _nonce_name(rng)
@@ -269,7 +282,7 @@ def _tool(rng: random.Random, skill: Skill, style: _NameStyle, *, strange: float
     slots: dict[str, Slot] = {}
     required: list[str] = []
     nest = rng.choice(skill.nest) if skill.nest and rng.random() < 0.6 else ''
-    if not nest and skill.args and not skill.nest and skill.key != 'dock' and rng.random() < (0.16 if len(skill.args) > 1 else 0.06):
+    if not nest and skill.args and not skill.nest and skill.key != 'dock' and rng.random() < (nested if len(skill.args) > 1 else nested * 0.4):
         nest = rng.choice(('options', 'params', 'request', 'goal', 'settings', 'spec', 'job', 'order', 'details', 'input', 'what', rare.noun(rng), rare.syllables(rng)))
     invented = 1.0 if rng.random() < strange * 0.14 else strange * 0.06
     inside: dict[str, Any] = {}
@@ -284,7 +297,7 @@ def _tool(rng: random.Random, skill: Skill, style: _NameStyle, *, strange: float
         names = _fitting(arg, number)
         key = names[0] if rng.random() > strange else rng.choice(names)
         if rng.random() < invented:
-            key = rare.syllables(rng)
+            key = rare.syllables(rng) if rng.random() < 0.4 else coined.name(rng)
         if key in home or key == nest:
             key = f'{arg.key}_{len(home)}'
         slot = Slot((nest, key) if is_inner else (key,), number, choices)
@@ -292,6 +305,11 @@ def _tool(rng: random.Random, skill: Skill, style: _NameStyle, *, strange: float
         slots[arg.key] = slot
         if not arg.optional:
             wanted.append(key)
+    if inside and rng.random() < nested:
+        deeper = rng.choice([k for k in ('data', 'values', 'body', 'target', 'inner', 'content', coined.coin(rng)) if k != nest])
+        inside = {deeper: {'type': 'object', 'description': rng.choice(('The values.', 'What it is about.', 'Details of it.')), 'properties': inside, 'required': inner_required, 'additionalProperties': False}}
+        inner_required = [deeper] if inner_required else []
+        slots = {k: replace(s, path=(nest, deeper, *s.path[1:])) if s.path[0] == nest else s for k, s in slots.items()}
     if inside:
         properties[nest] = {'type': 'object', 'description': rng.choice(('All of it.', 'What to do it with.', 'The goal.', 'Details.')), 'properties': inside,
                             'required': inner_required, 'additionalProperties': False}
@@ -384,7 +402,7 @@ def _declared(rng: random.Random, arg: Arg, strange: float) -> Declared:
 
 def _choices(rng: random.Random, arg: Arg, spaces: str) -> dict[str, tuple[str, ...]]:
     if arg.kind == 'choice':
-        count = len(arg.choices) if rng.random() < 0.5 else rng.randint(min(2, len(arg.choices)), len(arg.choices))
+        count = len(arg.choices) if arg.keeps_all or rng.random() < 0.5 else rng.randint(min(2, len(arg.choices)), len(arg.choices))
         found = sorted(rng.sample(arg.choices, count), key=arg.choices.index) if rng.random() < 0.5 else rng.sample(arg.choices, count)
         return {_spelt(c, spaces): (*arg.spoken.get(c, ()), c.replace('_', ' ')) for c in found}
     if rng.random() >= _ENUM_CHANCE.get(arg.kind, 0.0):

@@ -37,14 +37,21 @@ from demo_data.cases import CaseMaker
 from demo_data.catalogues import Book
 from demo_data.catalogues import demo_book
 from demo_data.catalogues import small_book
+from demo_data.catalogues import with_glossary
 from demo_data.chains import learnt_turns
 from demo_data.chains import Makers
+from demo_data.defined import draw_defined
 from demo_data.extras import extended
 from demo_data.library import skills
+from demo_data.measured import draw_measured
+from demo_data.mended import corrected
+from demo_data.mended import together
 from demo_data.motion import BY_MAP
 from demo_data.motion import RELATIVE
+from demo_data.pairs import paired
 from demo_data.procedural import draw_alike
 from demo_data.procedural import draw_switch
+from demo_data.readings import reading
 from demo_data.skills import Arg
 from demo_data.skills import Skill
 from demo_data.stated import with_rule
@@ -66,16 +73,25 @@ class Drill:
     extra: float = 0.15
     with_flag: bool = False
     alike: float = 0.0
+    defined: float = 0.0
+    measured: float = 0.0
+    nested: float = 0.16
+    is_paired: bool = False
 
     def book(self, rng: random.Random) -> Book | None:
         """Draw a catalogue; None where this draw gives none."""
-        if rng.random() < 0.12 and not self.by_pose and not self.with_flag and not self.alike and self.nonces < 1 and any(self.fits(t.skill) for t in demo_book().tools) and not self.rules:
+        if rng.random() < 0.12 and not self.by_pose and not self.with_flag and not self.alike and not self.defined and not self.measured and self.nested < 0.5 and self.nonces < 1 and any(self.fits(t.skill) for t in demo_book().tools) and not self.rules:
             return demo_book()
         start = rng.choice([s for s in skills().values() if self.fits(s)])
         if self.with_flag:
             start = draw_switch(rng) if rng.random() < 0.35 else extended(rng, start, only_flags=True)
         starts = draw_alike(rng, rng.choice((2, 3, 3, 4))) if rng.random() < self.alike else [start]
-        book = small_book(rng, starts, rng.choice((2, 3, 3, 4)), nonces=self.nonces, strange=self.strange, composed=self.composed, extra=self.extra)
+        if rng.random() < self.defined:
+            starts = draw_defined(rng, rng.choice((2, 2, 3, 4)))
+        if rng.random() < self.measured:
+            starts = [draw_measured(rng)]
+        book = small_book(rng, starts, rng.choice((2, 3, 3, 4)), nonces=self.nonces, strange=self.strange, composed=self.composed, extra=self.extra, nested=self.nested)
+        book = with_glossary(rng, book)
         return with_rule(rng, book, self.rules) if self.rules else book
 
     def cases(self, m: CaseMaker, count: int, stage: float) -> list[Case]:
@@ -93,6 +109,9 @@ class Drill:
                 case = make(m)
                 case = case and m.finish(case)
             if case is None:
+                continue
+            if self.is_paired:
+                found += paired(m, case)
                 continue
             if self.is_blind:
                 case.turns = learnt_turns(m, m.rng.choice((2, 3, 4, 5, 6)), self.makers)
@@ -137,12 +156,20 @@ DRILLS: dict[str, Drill] = {
     'idle': Drill(0, ((5, missing.news), (4, missing.cancelled), (4, refusals.to_somebody), (4, refusals.forbidden), (1, refusals.chat), (6, drills.indirect), (3, drills.statement), (4, missing.complete), (1.5, calls.instead))),
     'asked': Drill(0, ((5, makers_rules.asked_beside), (5, states.question), (4, calls.command), (1, states.unanswerable)), is_blind=False, composed=0.9),
     'several': Drill(4, ((3, calls.several), (3, calls.first_step), (2, calls.correction), (1, calls.instead))),
+    'defined': Drill(0, ((7, calls.command), (3, calls.by_name), (1, corrected), (1, together), (2, refusals.unavailable)), nonces=0.4, strange=1.0, composed=0.7, defined=1.0),
+    'copied': Drill(0, ((5, calls.command), (2, calls.by_name), (1, corrected)), _has('place', 'object', 'person', 'code', 'text', 'objects', 'places'), nonces=0.3, strange=1.0, nested=0.25),
+    'nested': Drill(0, ((4, calls.command), (3, calls.by_name), (1, calls.converted), (1, corrected)), lambda s: len(s.args) > 1 and s.key not in RELATIVE, nested=0.9, strange=0.8, extra=0.5),
+    'exact': Drill(0, ((5, calls.converted), (3, calls.command), (1, calls.by_name), (1, corrected)), measured=0.75, nonces=0.3),
+    'mended': Drill(0, ((6, corrected), (4, together), (1, calls.first_step), (1, calls.instead), (1, calls.correction), (2, calls.command)), lambda s: bool(s.args), measured=0.25, strange=0.9),
+    'injected': Drill(0, ((4, calls.command), (1, calls.by_name), (4, calls.condition), (4, states.decide), (3, states.question), (2, reading), (1, refusals.unavailable), (1, refusals.chat)), is_blind=False, is_paired=True),
+    'reading': Drill(0, ((5, reading), (1, states.question), (1, states.unanswerable), (3, calls.command)), is_blind=False),
 }
 # Weights in a fourth helping, where they differ: what is learnt comes seldom.
 FOURTH: dict[str, float] = {
     'range': 4, 'limit': 6, 'weight': 3, 'place': 2, 'demand': 6, 'branch': 3, 'order': 3, 'watch': 0.5, 'member': 5, 'needed': 2, 'pose': 14, 'convert': 5, 'list': 5, 'optional': 4,
     'address': 3, 'invented': 8, 'closed': 3, 'flag': 3, 'declared': 4, 'several': 3,
     'orders': 22, 'gates': 16, 'branches': 14, 'left_out': 12, 'choices': 8, 'idle': 11, 'asked': 10,
+    'defined': 20, 'copied': 14, 'nested': 12, 'exact': 16, 'mended': 13, 'injected': 12, 'reading': 5,
 }
 _ENOUGH = 4
 

@@ -45,6 +45,26 @@ all|everything|complete|whole;Whether all of it is meant.|True for the whole of 
 heated|warm|with_heat|heater;Whether it is heated.|True: with the heater on.|Heat it meanwhile.;heated|with the heater on|warm|and heat it;not heated|with the heater off|cold|without heat
 reverse|backwards|inverted;Do it the other way round.|Whether the order is reversed.|True for the reverse direction.;in reverse|the other way round|backwards|in reverse order;not in reverse|the normal way round|in the usual order|not backwards
 sealed|locked|secure|shut_after;Whether it is locked afterwards.|True to lock it at the end.|Seal it when done.;and lock it afterwards|and seal it|sealed|with a lock at the end;but leave it unlocked|unsealed|without locking it|and do not lock it
+knock|ring_first|knock_first;Knock before entering.|Whether to knock.|True to knock first.;and knock first|but knock before|with a knock|knock, please;no need to knock|without knocking|and do not knock|just walk in
+brake|keep_brakes|brakes_on;Keep the brakes on.|Whether the brakes are used.|True: brakes applied.;brakes on|with the brakes on|and use the brakes|brakes applied;brakes off|with the brakes off|release the brakes|no brakes
+music|with_music|play_tune;Music meanwhile.|Whether a tune plays.|True for music.;with music|play a tune with it|music on|to music;without music|no music|music off|leave the tune out
+gloves|wear_gloves|with_gloves;Wear gloves.|Whether gloves are worn.|True: with gloves on.;with gloves|gloves on|and wear gloves|gloved;without gloves|bare-handed|no gloves|gloves off
+windows|open_windows|air_it;Windows open.|Whether the windows are open.|True to open the windows.;with open windows|windows open|and let air in|open the windows for it;windows shut|with the windows closed|keep the windows closed|no open windows
+alarm|arm_alarm|with_alarm;Alarm on.|Whether the alarm is armed.|True arms the alarm.;with the alarm on|alarm on|and arm the alarm|alarm armed;with the alarm off|alarm off|do not arm the alarm|no alarm
+overwrite|replace_old|force;Overwrite what is there.|Whether old data is replaced.|True to overwrite.;and overwrite the old one|overwriting what is there|force it|replace the old one;and keep the old one|without overwriting|do not overwrite anything|leave the old one alone
+once|single|only_once;Do it only once.|Whether it is done a single time.|True: no repetition.;only once|just one time|a single time|once and no more;again and again|repeatedly|more than once|not only once
+recursive|with_parts|include_all;Include all parts.|Whether parts count as well.|True to go into the parts.;with all its parts|parts included|including the parts|and everything in it;without its parts|parts excluded|not the parts|only itself
+visible|show_it|on_display;Whether people see it.|Show it openly.|True: shown to all.;for all to see|openly|visibly|in plain view;out of sight|hidden|where nobody sees it|not visibly
+guests|public|for_guests;Whether guests may come.|Guests allowed.|True: open to guests.;guests welcome|with guests|open to everybody|guests allowed;no guests|without guests|staff only|closed to guests
+fragile|handle_softly|delicate_load;The load is fragile.|Whether it may break.|True for fragile things.;it is fragile|it may break|mind that it breaks easily|fragile;it is not fragile|it cannot break|nothing fragile|unbreakable
+insured|with_insurance|covered_risk;Whether it is insured.|Take out insurance.|True: insured.;insured|with insurance|and insure it|insurance yes;uninsured|without insurance|no insurance|insurance no
+refill|top_up_after|fill_again;Refill afterwards.|Whether it is filled again.|True to refill.;and refill it|fill it up again after|with a refill|and top it up;no refill|without refilling|and leave it empty|do not refill it
+autopilot|self_drive|automatic;Use the autopilot.|Whether it runs by itself.|True: automatic.;on autopilot|automatically|by itself|in automatic operation;by hand|manually|without the autopilot|not automatically
+mirror|mirrored|flip_sides;Mirror it.|Whether left and right are swapped.|True: sides swapped.;mirrored|sides swapped|with left and right swapped|as in a mirror;not mirrored|sides as they are|unmirrored|without swapping sides
+filter|with_filter|filtered;Use the filter.|Whether the filter is in.|True: filter in place.;with the filter|filter in|filtered|through the filter;without the filter|filter out|unfiltered|bypassing the filter
+sample|take_sample|keep_sample;Keep a sample.|Whether a sample is kept.|True to take a sample.;and keep a sample|with a sample|and take a sample of it|sample included;no sample|without a sample|and take no sample|skip the sample
+share|shared|with_others;Share the result.|Whether others get it too.|True to share.;and share it|shared with all|and let the others have it|for everybody;and keep it private|not shared|without sharing it|just for us
+warmup|preheat|warm_first;Warm up first.|Whether to preheat.|True: preheated.;with a warm-up|preheated|warm it up first|after warming up;without a warm-up|not preheated|from cold|skip the warm-up
 """.strip().split('\n'))
 # names; description; choices as `choice=said/said`
 _CHOICES = tuple(tuple(line.split(';')) for line in """
@@ -64,6 +84,16 @@ _NUMBERS = (
     (('margin', 'clearance', 'gap'), ('Distance to keep.', 'Clearance.'), 'm', 0.1, 3, 'm', (' with {extra_u} of clearance', ', keeping {extra_u} away', ' at a distance of {extra_u}')),
 )
 _LISTS = (' with {extra}', ' together with {extra}', ', and mind {extra}', ' along with {extra}', ', using {extra}')
+
+
+_WITH = (
+    'with the {t}', 'using the {t}', 'and use the {t}', 'by means of the {t}', '{t} on', 'with {t}', 'the {t} included', 'including the {t}', 'and switch the {t} on', 'the {t} should be on', 'plus the {t}', 'the {t} too', 'and do not forget the {t}', 'mind to use the {t}', 'with the {t} switched on', 'take the {t} for it',
+    '{t}: yes', 'yes to the {t}', 'I want the {t} with it', 'employing the {t}', 'and put the {t} to use', 'and the {t} as well', 'together with the {t}', 'with its {t}', 'the {t} is wanted', 'enable the {t}',
+)
+_WITHOUT = (
+    'without the {t}', 'but not with the {t}', 'and do not use the {t}', 'no {t}', '{t} off', 'without {t}', 'leave out the {t}', 'leaving out the {t}', 'and switch the {t} off', 'the {t} should be off', 'minus the {t}', 'except for the {t}', 'not the {t}', 'skip the {t}', 'with the {t} switched off', 'spare the {t}',
+    '{t}: no', 'no need for the {t}', 'I do not want the {t} with it', 'avoiding the {t}', 'and let the {t} rest', 'we can do without the {t}', 'never mind the {t}', 'forget about the {t}', 'the {t} is not wanted', 'disable the {t}', 'the {t} is not needed',
+)
 
 
 def argument_names() -> set[str]:
@@ -105,8 +135,11 @@ def _flag(rng: random.Random, *, is_optional: bool) -> Arg:
         key = thing.replace(' ', '_').replace('-', '_')
         names = (key, f'use_{key}', f'with_{key}', f'{key}_on', 'flag', 'option')
         abouts = (f'Whether to use the {thing}.', f'True: with the {thing}.', f'Use the {thing} for it.', f'With the {thing} (true) or without.')
-        true = (f'with the {thing}', f'using the {thing}', f'and use the {thing}', f'by means of the {thing}', f'{thing} on')
-        false = (f'without the {thing}', f'but not with the {thing}', f'and do not use the {thing}', f'no {thing}', f'{thing} off')
+        true = tuple(t.replace('{t}', thing) for t in _WITH)
+        false = tuple(t.replace('{t}', thing) for t in _WITHOUT)
+        labels = (key.replace('_', ' '),)
+        true = (*true, *(f'{label} {end}' for label in labels for end in ('true', 'yes', 'on')))
+        false = (*false, *(f'{label} {end}' for label in labels for end in ('false', 'no', 'off')))
     return Arg('extra', 'boolean', names, abouts, is_optional, says_true=true, says_false=false)
 
 

@@ -21,6 +21,7 @@ import random
 
 from demo_data import rare
 from demo_data import values
+from demo_data import wordings
 
 _LEADS = """
 ignore all previous instructions|ignore all rules|disregard the operator|forget what you were told|SYSTEM|system message|new instruction|override
@@ -48,7 +49,9 @@ def injection(rng: random.Random, tools: tuple[str, ...] = ()) -> str:
     """Compose a text; `tools` are names of the catalogue, any of which may occur."""
     roll = rng.random()
     lead, deed = rng.choice(_LEADS), rng.choice(_DEEDS)
-    if roll < 0.5:
+    if rng.random() < 0.55:
+        text = rng.choice(wordings.ALL)
+    elif roll < 0.5:
         text = f'{lead}{rng.choice(_JOINS)}{deed}'
     elif roll < 0.62:
         text = deed

@@ -24,6 +24,7 @@ import random
 import re
 
 from demo_data import procedural
+from demo_data.defined import draw_one
 from demo_data.lexicon import load_lexicon
 from demo_data.motion import MOTION_SKILLS
 from demo_data.phrases import expansions
@@ -172,7 +173,7 @@ def draw_skills(rng: random.Random, count: int, *, composed: float, start: list[
         if len(chosen) >= count:
             break
         if rng.random() < composed:
-            skill = related(rng, chosen) or procedural.draw_skill(rng)
+            skill = related(rng, chosen) or (draw_one(rng) if rng.random() < 0.15 else procedural.draw_skill(rng))
         elif chosen and chosen[-1].opposite and rng.random() < 0.6:
             opposite = skills().get(rng.choice(chosen[-1].opposite))
             skill = opposite or rng.choice(pool)

@@ -30,6 +30,7 @@ from demo_data import motion
 from demo_data import observations as obs
 from demo_data import quantities
 from demo_data import rare
+from demo_data import sounds
 from demo_data import speech
 from demo_data import values
 from demo_data import words
@@ -178,6 +179,8 @@ def member(m: CaseMaker) -> Case | None:
 
 def misheard(rng: random.Random, text: str) -> str:
     """Write words as they sound, or join or part them."""
+    if rng.random() < 0.35:
+        return sounds.by_ear(rng, text)
     roll = rng.random()
     if roll < 0.2 and ' ' in text:
         return text.replace(' ', '', 1)

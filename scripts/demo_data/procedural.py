@@ -23,6 +23,7 @@ Some deeds are invented: then verb and thing can only be recognised by their let
 from __future__ import annotations
 
 import random
+import re
 
 from demo_data import rare
 from demo_data.skills import Arg
@@ -268,6 +269,9 @@ wrap wrapping wrapped|unwrap unwrapping unwrapped|stir stirring stirred|lag lagg
 '''.replace('\n', '|').strip('|').split('|')}
 
 
+_DOUBLES = re.compile('[^aeiou]*(qu)?[aeiou][bdfgklmnprtvz]')
+
+
 def inflected(verb: str, form: str) -> str:
     """Return a verb's -s (s), -ing (g) or participle (d) form, its first word changed."""
     first, gap, rest = verb.partition(' ')
@@ -277,6 +281,8 @@ def inflected(verb: str, form: str) -> str:
     if first in _IRREGULAR:
         return f'{_IRREGULAR[first][form == "d"]}{gap}{rest}'
     stem = first[:-1] if first.endswith('e') and not first.endswith(('ee', 'ye', 'oe')) else first
+    if _DOUBLES.fullmatch(first):
+        stem = f'{first}{first[-1]}'
     if form == 'd' and first.endswith('y') and first[-2:-1] not in 'aeiou':
         return f'{first[:-1]}ied{gap}{rest}'
     if form == 'd' and first.endswith('e'):
@@ -284,7 +290,7 @@ def inflected(verb: str, form: str) -> str:
     return f'{stem}{"ing" if form == "g" else "ed"}{gap}{rest}'
 
 
-def _frame(rng: random.Random, verb: str, thing: str) -> str:
+def frame(rng: random.Random, verb: str, thing: str) -> str:
     """Ask for a deed on a thing, the verb as it stands or in another form."""
     if rng.random() < 0.72:
         return rng.choice(_FRAMES).format(v=verb, o=thing)
@@ -337,7 +343,7 @@ def _fixed(rng: random.Random, verbs: tuple[str, ...], about_verb: str, thing: s
     described = f'the {thing}'
     abouts = _described(rng, about_verb, described)
     said = [rng.choice((about_verb, *verbs)) for _ in range(6)]
-    says = tuple(_frame(rng, v, described) for v in said)
+    says = tuple(frame(rng, v, described) for v in said)
     args: tuple[Arg, ...] = ()
     if rng.random() < 0.2:
         names = ('duration', 'seconds', 'how_long', 'time')
@@ -349,7 +355,7 @@ def _fixed(rng: random.Random, verbs: tuple[str, ...], about_verb: str, thing: s
 def _open(rng: random.Random, verbs: tuple[str, ...], about_verb: str, number: int) -> Skill:
     kind, noun = rng.choice((('object', 'an object'), ('object', 'a thing'), ('object', 'an item'), ('place', 'a place'), ('place', 'a room'), ('code', 'something by its name')))
     abouts = _described(rng, about_verb, noun)
-    says = tuple(_frame(rng, rng.choice((about_verb, *verbs)), '{what}') for _ in range(8))
+    says = tuple(frame(rng, rng.choice((about_verb, *verbs)), '{what}') for _ in range(8))
     names = {'object': ('object', 'item', 'thing', 'what', 'target'), 'place': ('place', 'room', 'where', 'area'), 'code': ('name', 'which', 'id', 'label')}[kind]
     args = [Arg('what', kind, names, ('What it is about.', 'Which one.', 'Name of it.', 'The target.'))]
     if rng.random() < 0.2:

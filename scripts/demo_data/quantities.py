@@ -26,6 +26,8 @@ from fractions import Fraction
 import math
 import random
 
+from demo_data import saying
+
 _RAD = Fraction(180) / Fraction(str(math.pi))
 FAMILIES: dict[str, dict[str, Fraction]] = {
     'length': {'m': Fraction(1), 'cm': Fraction(1, 100), 'mm': Fraction(1, 1000),
@@ -37,7 +39,12 @@ FAMILIES: dict[str, dict[str, Fraction]] = {
     'mass': {'kg': Fraction(1), 'g': Fraction(1, 1000)},
     'volume': {'l': Fraction(1), 'ml': Fraction(1, 1000)},
 }
-FAMILY_OF = {unit: name for name, units in FAMILIES.items() for unit in units}
+# Units that are spoken and never declared.
+_ONLY_SPOKEN: dict[str, dict[str, Fraction]] = {
+    'length': {'dm': Fraction(1, 10)}, 'mass': {'t': Fraction(1000), 'mg': Fraction(1, 1000000)}, 'volume': {'cl': Fraction(1, 100), 'dl': Fraction(1, 10)},
+    'time': {'ms': Fraction(1, 1000)}, 'speed': {'mm/s': Fraction(1, 1000)},
+}
+FAMILY_OF = {unit: name for homes in (FAMILIES, _ONLY_SPOKEN) for name, units in homes.items() for unit in units}
 # How units are said: singular, plural, short forms.
 SPOKEN: dict[str, tuple[str, str, tuple[str, ...]]] = {
     'm': ('metre', 'metres', ('m', 'm', 'meters')), 'cm': ('centimetre', 'centimetres', ('cm', 'cm', 'centimeters')),
@@ -55,10 +62,12 @@ SPOKEN: dict[str, tuple[str, str, tuple[str, ...]]] = {
     'lx': ('lux', 'lux', ('lx',)), 'dB': ('decibel', 'decibels', ('dB',)), 'bar': ('bar', 'bar', ('bar',)),
     'rpm': ('revolution per minute', 'revolutions per minute', ('rpm', 'rpm')), 'px': ('pixel', 'pixels', ('px',)),
     'x': ('time', 'times', ('times', 'x')),
+    'dm': ('decimetre', 'decimetres', ('dm',)), 't': ('tonne', 'tonnes', ('t', 'tons', 'metric tons')), 'mg': ('milligram', 'milligrams', ('mg',)), 'cl': ('centilitre', 'centilitres', ('cl',)),
+    'dl': ('decilitre', 'decilitres', ('dl',)), 'ms': ('millisecond', 'milliseconds', ('ms',)), 'mm/s': ('millimetre per second', 'millimetres per second', ('mm/s',)),
 }
 LONG_NAMES = {'m': 'metres', 'cm': 'centimetres', 'mm': 'millimetres', 'km': 'kilometres', 'm/s': 'metres per second', 's': 'seconds',
               'min': 'minutes', 'h': 'hours', 'deg': 'degrees', 'rad': 'radians', '%': 'percent', 'kg': 'kilograms', 'g': 'grams',
-              'l': 'litres', 'ml': 'millilitres', 'C': 'degrees Celsius', 'cm/s': 'centimetres per second', 'km/h': 'kilometres per hour'}
+              'l': 'litres', 'ml': 'millilitres', 'C': 'degrees Celsius', 'cm/s': 'centimetres per second', 'km/h': 'kilometres per hour', 't': 'tonnes', 'ms': 'milliseconds', 'cl': 'centilitres'}
 _SMALL = ('zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen '
           'fifteen sixteen seventeen eighteen nineteen').split()
 _TENS = '_ _ twenty thirty forty fifty sixty seventy eighty ninety'.split()
@@ -108,18 +117,23 @@ def words_of(number: int) -> str:
 
 def draw(rng: random.Random, declared: Declared, *, outside: bool = False, other: bool = False) -> Spoken | None:
     """Draw a quantity within the bounds (or outside); `other`: said in another unit; None if none comes up."""
-    family = FAMILIES.get(FAMILY_OF.get(declared.unit, ''), {declared.unit: Fraction(1)})
+    name = FAMILY_OF.get(declared.unit, '')
+    family = FAMILIES.get(name, {declared.unit: Fraction(1)})
+    if name in _ONLY_SPOKEN and (rng.random() < 0.2 or declared.unit not in family):
+        family = family | _ONLY_SPOKEN[name]
     for _ in range(12):
         unit = declared.unit
         if len(family) > 1 and (other or rng.random() < 0.5):
             unit = rng.choice(tuple(family))
-            if unit in ('rad', 'fraction'):
+            if unit == 'fraction' or (unit == 'rad' and (declared.is_integer or rng.random() < 0.6)):
                 unit = declared.unit
         if other and unit == declared.unit:
             continue
         factor = family[unit] / family[declared.unit]
         number = _natural(rng, declared, factor, outside)
         value = number * factor
+        if unit != declared.unit and not 0.02 <= abs(number) < 10000 and rng.random() < 0.85:
+            continue
         if unit != declared.unit and (number == 0 or (unit == 'h' and (number * 4).denominator != 1)):
             continue
         if not _fits(value, declared, unit, outside):
@@ -161,7 +175,7 @@ def _natural(rng: random.Random, declared: Declared, factor: Fraction, outside: 
     if FAMILY_OF.get(declared.unit) == 'angle' and factor == 1 and declared.unit == 'deg' and rng.random() < 0.5:
         raw = float(rng.choice((0, 15, 20, 30, 45, 60, 75, 90, 120, 135, 150, 180, -30, -45, -60, -90, -135, -180)))
     if declared.unit == 'rad' and factor != 1:
-        return Fraction(15) * round(Fraction(raw) / 15)
+        return Fraction(rng.choice((15, 15, 15, 10, 5, 1, 18))) * round(Fraction(raw) / 15)
     step = _grid(rng, abs(raw), declared, factor)
     return round(Fraction(raw) / step) * step
 
@@ -187,6 +201,10 @@ def say(rng: random.Random, number: Fraction, unit: str, *, may_omit: bool = Fal
     """Say a number with its unit; '' where it would sound odd."""
     one, many, short = SPOKEN.get(unit, ('', unit, (unit,)))
     roll = rng.random()
+    if rng.random() < 0.3:
+        phrase = saying.special(rng, number, unit)
+        if phrase:
+            return phrase
     if unit in ('', 'fraction') or (may_omit and roll < 0.1):
         return number_text(rng, number)
     if number > 0 and roll < 0.28 and one:

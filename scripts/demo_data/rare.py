@@ -24,6 +24,8 @@ from __future__ import annotations
 
 import random
 
+from demo_data import coined
+
 _FIRST = """
 abigail adrian agnes aidan aisha alba albert alina amara amir anders andrea anita anton aron arthur
 astrid aya beatriz bela bernard bianca birgit boris brenda bruno camille carmen casper cecilia chen
@@ -170,7 +172,9 @@ def _plain_word(rng: random.Random) -> str:
 
 
 def syllables(rng: random.Random) -> str:
-    """Invent a word of one to three syllables."""
+    """Invent a word of one to three syllables, or as another language would."""
+    if rng.random() < 0.4:
+        return coined.coin(rng)
     if rng.random() < 0.45:
         return _plain_word(rng)
     count = rng.choices((1, 2, 3), (1, 5, 2))[0]

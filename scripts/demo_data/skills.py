@@ -28,7 +28,11 @@ from dataclasses import field
 
 @dataclass(frozen=True)
 class Arg:
-    """One argument of a skill; `kind` says how values are made and spoken."""
+    """
+    One argument of a skill; `kind` says how values are made and spoken.
+
+    `keeps_all` is for choices that the description tells of: a tool declares all of them.
+    """
 
     key: str
     kind: str
@@ -43,11 +47,16 @@ class Arg:
     spoken: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     says_true: tuple[str, ...] = ()
     says_false: tuple[str, ...] = ()
+    keeps_all: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Skill:
-    """A meaning: how tools that do it may be called and described, and how people ask for it."""
+    """
+    A meaning: how tools that do it may be called and described, and how people ask for it.
+
+    `gloss` is what the system text must say for that to be understood.
+    """
 
     key: str
     names: tuple[str, ...]
@@ -60,6 +69,7 @@ class Skill:
     nest: tuple[str, ...] = ()
     nested: tuple[str, ...] = ()
     says_units: bool = False
+    gloss: str = ''
 
 
 _GO = '[go|go over|drive|move|head|navigate|travel|roll|make your way|proceed|walk|get|run|come]'

@@ -20,6 +20,7 @@ from __future__ import annotations
 import random
 import re
 
+from demo_data import copies
 from demo_data import rare
 from demo_data import words
 from demo_data.phrases import fill
@@ -156,8 +157,17 @@ we will start with the {word}|the train from {word} is late|check the {thing} be
 """.replace('\n', '|').strip('|').split('|'))
 
 
+_STRANGE = {
+    'place': copies.place, 'places': copies.place, 'object': copies.thing, 'objects': copies.thing, 'surface': copies.thing, 'person': copies.person,
+    'code': copies.code, 'text': copies.text,
+}
+
+
 def draw(rng: random.Random, arg: Arg) -> tuple[str, str]:
     """Draw a free string for an argument: the value, and how it is said."""
+    if arg.kind in _STRANGE and rng.random() < 0.2:
+        value = _STRANGE[arg.kind](rng)[:150 if arg.kind == 'text' else 60].rstrip()
+        return value, article(rng, value) if arg.kind in ('place', 'object', 'surface', 'places', 'objects') else value
     makers = {'place': place, 'object': thing, 'surface': surface, 'places': place, 'objects': thing}
     if arg.kind in makers:
         value = makers[arg.kind](rng)

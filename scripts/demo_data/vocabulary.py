@@ -17,8 +17,10 @@
 
 from __future__ import annotations
 
+from demo_data import defined
 from demo_data import extras
 from demo_data import frames_states
+from demo_data import measured
 from demo_data import rare
 from demo_data import robots
 from demo_data import watch_kinds as watches
@@ -39,12 +41,13 @@ def vocabulary() -> dict[str, set[str]]:
     own = skills().values()
     pools = rare.pools()
     return {
-        'tool_names': {name for skill in own for name in skill.names},
-        'argument_names': {name for skill in own for arg in skill.args for name in arg.names} | extras.argument_names(),
+        'tool_names': {name for skill in own for name in skill.names} | measured.names(),
+        'argument_names': {name for skill in own for arg in skill.args for name in arg.names} | extras.argument_names() | measured.argument_names(),
         'choices': {choice for skill in own for arg in skill.args for choice in arg.choices} | extras.choices(),
         'descriptions': {text for skill in own for text in skill.descriptions},
         'places': set(words.PLACES), 'objects': set(words.OBJECTS), 'surfaces': set(words.SURFACES),
         'persons': set(words.PEOPLE), 'robots': set(words.ROBOTS), 'groups': set(words.GROUPS),
+        'definitions': {line for table in (defined.NOUNS, defined.DEEDS, defined.MANNERS) for line, *_ in table},
         'texts': {*words.STATEMENTS, *words.GREETINGS}, 'errors': set(words.DIAGNOSES),
         'modes': {*robots.MODES, *watches.MODES}, 'flags': {*robots.FLAGS, *frames_states.input_names()},
         'numbers': {*(n[0] for n in robots.NUMBERS), *watches.INPUTS},

@@ -25,6 +25,7 @@ import random
 import re
 from typing import Any
 
+from demo_data import listing
 from demo_data import motion
 from demo_data import quantities
 from demo_data import speech
@@ -36,6 +37,7 @@ from demo_data.phrases import expand
 from demo_data.phrases import join
 from demo_data.phrases import Said
 from demo_data.phrases import slots_of
+from demo_data.procedural import inflected
 from demo_data.quantities import Declared
 from demo_data.skills import Arg
 
@@ -105,7 +107,8 @@ def make_wish(
         said['tool_'] = _deed(rng, tool) if described else tool.name if rng.random() < 0.6 else _as_words(tool.name)
         if not said['tool_']:
             return None
-        fixed.add('tool_')
+        said['tool_g'] = inflected(_as_words(tool.name), 'g')
+        fixed |= {'tool_', 'tool_g'}
     for arg in tool.skill.args:
         slot = tool.slots.get(arg.key)
         names = [n for n in (arg.key, f'{arg.key}_u') if n in asked]
@@ -132,17 +135,18 @@ def make_wish(
         slot = tool.slots.get(arg.key)
         if slot is not None and arg.kind == 'boolean' and not arg.optional and arg.key not in asked and argument_at(arguments, slot.path) is None:
             put(arguments, slot.path, False)
-    result = Said(template, {k: v for k, v in said.items() if k in asked}, is_imperative, frozenset(fixed))
+    result = Said(template, {k: v for k, v in said.items() if k in asked}, is_imperative, frozenset(fixed & asked))
     return Wish(result if named else _with_side(rng, result, tool), (tool.name, arguments), tool)
 
 
 _CALLS = ('call', 'use', 'run', 'start', 'do', 'execute', 'perform', 'trigger', 'launch', 'do a', 'make a', '!time for', '!I want', '!we need', '!', 'apply', 'begin with', 'do the')
-_PARTS = ('{l} {s}', '{l}: {s}', '{l} = {s}', '{l} set to {s}', 'a {l} of {s}', '{l} {s}', '{s} as {l}', 'the {l} is {s}')
+_PARTS = ('{l} {s}', '{l}: {s}', '{l} = {s}', '{l} set to {s}', 'a {l} of {s}', '{l} {s}', '{s} as {l}', 'the {l} is {s}', 'the {l} being {s}', '{l}={s}', '{s} for the {l}', '{l} should be {s}', 'let the {l} be {s}', 'take {s} as the {l}', 'with {s} as {l}', '{l}, {s}', '{l} - {s}', 'its {l} {s}', 'the {l} {s}', '{l} at {s}')
 
 
 _DEEDS = ('{tool_}', '{tool_}', '{tool_}', '!I want you to {tool_}', '!can you {tool_}?', '!I need this: {tool_}', '!your task: {tool_}', '!what I want: {tool_}', 'do this: {tool_}', '!could you {tool_}', '!we need you to {tool_}', '!it is time to {tool_}',
           '!use the tool that can {tool_}', '!there should be something to {tool_}', 'find a way to {tool_}')
 _PREFIXED = re.compile(r'^(\[.*?\] |(Action|Skill|Tool): |(Lets|Makes) the robot |(Used|The way|Tool|Call it) to |Asks the robot to |For when somebody wants the robot to |With this the robot can |Will |The robot |It )', re.IGNORECASE)
+_DEFINES = re.compile(r"\b(means?|is|are|stands|call|names|calls|say|told|hear)\b|'")
 _SKIPPED = frozenset('the a an some its their'.split())
 
 
@@ -151,7 +155,7 @@ def _deed(rng: random.Random, tool: Tool) -> str:
     if tool.side is not None:
         return ''
     text = _PREFIXED.sub('', tool.declaration.description.split('. ')[0].rstrip('.'))
-    if len(text) > 70 or len(text) < 4 or any(c in text for c in '{}()'):
+    if len(text) > 70 or len(text) < 4 or any(c in text for c in '{}():="') or _DEFINES.search(text):
         return ''
     found = text.split(' ')
     if rng.random() < 0.4:
@@ -162,9 +166,14 @@ def _deed(rng: random.Random, tool: Tool) -> str:
 
 
 _BARE = ('{tool_}', 'let us {tool_}', '!can you {tool_}?', '!{tool_} is what I want', 'do the {tool_} thing', '!{tool_}, that is all', 'go and {tool_}', '!I would like a {tool_}', '!{tool_} it is', 'give us a {tool_}', '!the tool is {tool_}',
-         'choose {tool_}', '!what we need is {tool_}', '!it is {tool_} that I want')
+         'choose {tool_}', '!what we need is {tool_}', '!it is {tool_} that I want', '!{tool_}, please', '!please {tool_}', '!I want a {tool_}', 'do a {tool_} for me', '!time to {tool_}', '!it is time for {tool_}', '!{tool_} now', 'try {tool_}', '!one {tool_}, please', 'get {tool_} going',
+         'fire up {tool_}', '!we could do with a {tool_}', 'go ahead with {tool_}', '!now comes {tool_}', '!would you {tool_}?', 'activate {tool_}', 'invoke {tool_}', 'pick {tool_}', 'take the tool called {tool_}', 'use the one named {tool_}', 'do what {tool_} does', '!the next thing is {tool_}', '!{tool_}! go!',
+         '!how about {tool_}?', '!my choice is {tool_}', '!{tool_} would be good', '!{tool_} is due', 'carry out {tool_}', 'proceed with {tool_}', 'kick off {tool_}', '!run the {tool_} job', 'do one round of {tool_}', '!ready for {tool_}?', 'let {tool_} happen', '!a {tool_}, if you please', 'make use of {tool_}',
+         '!{tool_g} is what we need', 'start {tool_g}', '!it is time for {tool_g}', 'do some {tool_g}', '!I feel like {tool_g}', '!how about {tool_g}?', '!no more talk, start {tool_g}', '!a bit of {tool_g}, please', 'get on with the {tool_g}', '!we are waiting for the {tool_g}')
 _ONE = ('{tool_} {s}', '{tool_} {s}', '{tool_} with {s}', '{call} {tool_} for {s}', '{call} {tool_} with {s}', '{call} {tool_} on {s}', '!{s}: {tool_} it', '{tool_}, {s}', '!I want {tool_} for {s}', '{call} {tool_} - {s}', '!{tool_}: {s}',
-        'go and {tool_} {s}', '{call} {tool_}, the value is {s}', 'use {s} for {tool_}', 'give {tool_} {s}')
+        'go and {tool_} {s}', '{call} {tool_}, the value is {s}', 'use {s} for {tool_}', 'give {tool_} {s}', 'use {tool_} on {s}', 'do the {tool_} thing with {s}', '!{s} is for {tool_}', '!I want a {tool_} of {s}', 'do a {tool_} with {s}', '!it is time for {tool_} and {s}', '!{tool_} should get {s}', '{tool_}: {s}', '{tool_} - {s}',
+        'let {tool_} have {s}', '!take {s} and {tool_} it', '!could you {tool_} {s}?', '!{s}, {tool_}', 'apply {tool_} to {s}', 'run {tool_}, {s}', 'have {tool_} done with {s}', '!{s} wants {tool_g}', 'start {tool_g} with {s}', '!{tool_g} with {s}, please', '!how about {tool_g} {s}?', 'pass {s} to {tool_}', 'feed {s} to {tool_}', '{tool_}({s})',
+        'hand {s} over to {tool_}', '!as for {s}, {tool_}', '!what about {s}? {tool_}', '!{tool_} please, {s} that is', 'try {tool_} on {s}')
 
 
 def _told(rng: random.Random, arg: Arg) -> tuple[bool, str] | None:
@@ -185,6 +194,8 @@ def _named(rng: random.Random, tool: Tool, *, described: bool = False) -> str:
     """Ask for a tool by its name, and for arguments by theirs."""
     parts = [_part(rng, tool, a) for a in tool.skill.args
              if a.key in tool.slots and a.kind != 'boolean' and not (a.optional and rng.random() < 0.6)]
+    if rng.random() < 0.4:
+        rng.shuffle(parts)
     if described:
         lead = rng.choice(_DEEDS)
         return lead if not parts else f'{lead.rstrip("?")}{rng.choice((", ", ", ", ": ", " - ", " with "))}{rng.choice((", ", " and ", ", ")).join(parts)}'
@@ -264,18 +275,7 @@ def _list(rng: random.Random, arg: Arg, slot: Slot) -> tuple[list[str], str] | N
         found, said = [v for v, _ in pairs], [s for _, s in pairs]
     if any(' and ' in s for s in said):
         return None
-    return found, listed(rng, said)
-
-
-def listed(rng: random.Random, said: list[str]) -> str:
-    """Say several things: `a, b and c`."""
-    if len(said) == 1:
-        return said[0]
-    if rng.random() < 0.2:
-        forms = ['{a} as well as {b}', '{a} plus {b}', '{a}, also {b}', '{a}, {b}', '{a}, and {b} too', *(('both {a} and {b}',) if len(said) == 2 else ())]
-        return rng.choice(forms).format(a=', '.join(said[:-1]), b=said[-1])
-    head = ', '.join(said[:-1]) if rng.random() < 0.8 else ' and '.join(said[:-1])
-    return f'{head}{rng.choice((" and ", " and ", " and ", ", and "))}{said[-1]}'
+    return found, listing.enumerated(rng, said)
 
 
 def _numbers(rng: random.Random, arg: Arg, slot: Slot) -> tuple[list[Any], str]:
@@ -288,7 +288,7 @@ def _numbers(rng: random.Random, arg: Arg, slot: Slot) -> tuple[list[Any], str]:
     if arg.kind == 'xy':
         return found, rng.choice((f'{texts[0]}, {texts[1]}', f'{texts[0]} and {texts[1]}', f'x {texts[0]}, y {texts[1]}', f'({texts[0]}, {texts[1]})', f'x {texts[0]} and y {texts[1]}',
                                   f'x = {texts[0]}, y = {texts[1]}', f'[{texts[0]}, {texts[1]}]', f'x: {texts[0]}, y: {texts[1]}', f'{texts[0]} / {texts[1]}', f'y {texts[1]} and x {texts[0]}', f'x is {texts[0]} and y is {texts[1]}'))
-    return found, listed(rng, texts)
+    return found, listing.enumerated(rng, texts)
 
 
 def spoken_number(rng: random.Random, declared: Declared, arg: Arg, *, with_unit: bool) -> tuple[Any, str] | None:

@@ -19,14 +19,18 @@ from __future__ import annotations
 from fractions import Fraction
 from pathlib import Path
 import random
+import re
 
 import pytest
 
 from demo_data import drills
 from demo_data import lexicon
+from demo_data import listing
+from demo_data import mended
 from demo_data import motion
 from demo_data import packing
 from demo_data import quantities
+from demo_data import saying
 from demo_data import show
 from demo_data.cases import CaseMaker
 from demo_data.conditions import arrange
@@ -322,3 +326,70 @@ def test_samples_can_be_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert 'SYSTEM ' in text and '-> ' in text and 'Observations:' in text
     show.main(['--packs', '2', '--count'])
     assert '%' in capsys.readouterr().out
+
+
+def test_invented_words_are_defined_where_the_model_can_read_it() -> None:
+    told = 0
+    for index in range(25):
+        settings, _, _ = packing.draw_drill(5, index, 1, 1.0, 'defined')
+        shown = ' '.join([settings.system_prompt, *(t.description for t in settings.tools)])
+        book = packing.draw_drill_book(random.Random(f'drill/5/{index}'), 1.0, 'defined')[1]
+        for tool in book.tools:
+            told += bool(tool.skill.gloss)
+            assert tool.skill.gloss in shown
+    assert told > 5
+
+
+def test_injected_pairs_differ_in_the_injected_text_alone() -> None:
+    num_pairs = 0
+    for index in range(12):
+        _, _, cases = packing.draw_drill(6, index, 12, 1.0, 'injected')
+        by_text: dict[str, list[packing.Case]] = {}
+        for case in cases:
+            by_text.setdefault(case.text, []).append(case)
+        for found in by_text.values():
+            if len(found) == 2 and found[0].kind not in ('decide', 'order', 'follow_up'):
+                num_pairs += 1
+                assert found[0].answer == found[1].answer
+                assert [t.answer for t in found[0].turns] == [t.answer for t in found[1].turns]
+    assert num_pairs > 15
+
+
+@pytest.mark.parametrize(('number', 'unit', 'said'), [
+    (Fraction(23, 10), 'm', {'2 m 30 cm', '2 metres 30'}),
+    (Fraction(4, 3), 'h', {'an hour and 20 minutes', '1 h 20 min'}),
+    (Fraction(90), 'deg', {'a quarter turn', 'a right angle'}),
+    (Fraction(75), '%', {'three quarters'}), (Fraction(1500), 'g', {'1,500 g', '1,500 grams'})])
+def test_special_ways_to_say_a_number_say_that_number(
+    number: Fraction, unit: str, said: set[str],
+) -> None:
+    rng = random.Random(3)
+    assert said <= {saying.special(rng, number, unit) for _ in range(400)}
+
+
+def test_things_enumerated_are_all_said_in_their_order() -> None:
+    rng = random.Random(4)
+    for count in (1, 2, 3, 5):
+        for _ in range(100):
+            text = listing.enumerated(rng, ['AA', 'BB', 'CC', 'DD', 'EE'][:count])
+            assert re.findall('AA|BB|CC|DD|EE', text) == ['AA', 'BB', 'CC', 'DD', 'EE'][:count]
+
+
+def test_the_last_word_of_a_correction_counts() -> None:
+    found = 0
+    for index in range(6):
+        settings, book, _ = packing.draw_drill(7, index, 3, 1.0, 'mended')
+        maker = CaseMaker(random.Random(index), book, settings.name)
+        for _ in range(20):
+            case = mended.corrected(maker)
+            found += case is not None and case.kind == 'correction'
+    assert found > 20
+    assert all(text.count('{b}') == 1 for text in (*mended.WITHIN, *mended.AFTER))
+    assert all(text.count('{a}') == text.count('{b}') == 1 for text in mended.TOGETHER)
+    assert all(text.find('{a}') < text.find('{b}') for text in mended.TOGETHER)
+
+
+def test_a_fourth_helping_draws_the_new_drills() -> None:
+    drawn = [packing.draw_drill_book(random.Random(i), 1.0, fourth=True)[0] for i in range(120)]
+    new = [drills.DRILLS[name] for name in ('defined', 'copied', 'exact', 'nested', 'mended')]
+    assert 25 < sum(drill in new for drill in drawn) < 95
