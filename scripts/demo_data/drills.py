@@ -80,8 +80,8 @@ class Drill:
 
     def book(self, rng: random.Random) -> Book | None:
         """Draw a catalogue; None where this draw gives none."""
-        if rng.random() < 0.12 and not self.by_pose and not self.with_flag and not self.alike and not self.defined and not self.measured and self.nested < 0.5 and self.nonces < 1 and any(self.fits(t.skill) for t in demo_book().tools) and not self.rules:
-            return demo_book()
+        if rng.random() < 0.12 and not self.by_pose and not self.with_flag and not self.alike and not self.defined and not self.measured and self.nested < 0.5 and self.nonces < 1 and any(self.fits(t.skill) for t in demo_book().tools):
+            return with_rule(rng, demo_book(), self.rules) if self.rules else demo_book()
         start = rng.choice([s for s in skills().values() if self.fits(s)])
         if self.with_flag:
             start = draw_switch(rng) if rng.random() < 0.35 else extended(rng, start, only_flags=True)

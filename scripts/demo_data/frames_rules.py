@@ -102,3 +102,24 @@ WEIGHS = (
     'it weighs {q}', 'its weight is {q}', 'the thing weighs {q}', 'it is {q} in all', 'mind, that is {q}', 'the scale said {q}', 'it has {q}', '{q} of load', 'weight: {q}', 'it comes to {q}', 'that makes {q}', 'the label says {q}', 'it should be about {q}, to be exact {q}', 'I weighed it: {q}', 'it is a load of {q}', 'we measured {q}',
     'the mass is {q}', 'all together {q}', 'it brings {q} on the scale', 'you will have to carry {q}', 'that is {q} of weight', 'it is said to weigh {q}', 'by the way, it weighs {q}', '{q}, says the paper', 'it is heavy or not: {q}', 'the whole thing is {q}', 'with its box it is {q}', 'its mass: {q}', 'I was told it weighs {q}', 'count on {q}',
 )
+# {v}: a place that is forbidden; other values in FORBIDDEN.
+PLACES = (
+    'Never go to {v}.', '{v} is forbidden.', 'Keep out of {v}.', 'Do not use {v}.', '{v} is off limits today.', '{v} is closed.', '{v} is closed today.', '{v} is closed for repairs.', 'Nobody may enter {v}.', 'There is no access to {v}.', '{v} is locked until further notice.', 'Today {v} is not to be used.', 'Stay away from {v}.', 'No trips to {v}.',
+    'Avoid {v} at all costs.', '{v} is being painted, so nobody goes there.', 'The floor of {v} is under repair: no entry.', 'Robots are not allowed in {v}.', 'Refuse every wish that leads to {v}.', 'Who asks for {v} is refused.', '{v} is out of bounds.', 'All places but {v} may be used.', 'You can go anywhere except {v}.', '{v} has been sealed off.', 'Until Friday {v} stays closed.', 'Because of a leak {v} is shut.',
+    'The management has closed {v}.', 'Do not drive to {v}, whoever asks.', 'Entry to {v} is prohibited.', '{v}: no entry.', 'There is a meeting in {v}, do not go in.', 'Never enter {v}.', 'Skip {v} and ask the operator instead.', '{v} is private.', 'No service for {v} this week.', '{v} must be left alone.',
+)
+FORBIDDEN = (
+    'Never use {v}.', '{v} is forbidden.', 'Do not use {v}.', '{v} is not allowed today.', 'Refuse {v}.', 'Whoever asks for {v} is refused.', 'Anything but {v} is allowed.', '{v} is out of order.', '{v} is broken and must not be chosen.', 'Leave {v} alone.', '{v} is not to be chosen.', 'No {v}, please.', '{v} is off limits.', 'Hands off {v}.', 'Nothing with {v} until further notice.', 'Do not choose {v}, whoever asks.',
+    '{v} is suspended.', 'Avoid {v}.', 'All choices except {v} may be used.', '{v}: never.',
+)
+LISTED = (
+    'Never use what {n} lists.', 'What {n} lists is off limits.', 'Do not choose anything that stands in {n}.', 'Nothing that {n} names may be used.', '{n} lists what is closed; keep out of it.', 'Check {n} first: what it lists is forbidden.', 'Not for anything listed in {n}.', 'Only what {n} does not list.', 'Forbidden for everything in {n}.', 'Refuse what {n} contains.', 'Whatever {n} reports is closed.', '{n} tells what must not be used.',
+    'Stay away from all that {n} says.', 'Only for what is not in {n}.', 'See {n} for what is closed; refuse that.', 'All in {n} is closed.', 'If it stands in {n}, refuse.', 'Whatever appears in {n} is forbidden.', 'Names in {n} are not to be used.', 'The list {n} holds what is out of bounds.', 'Refuse everything that {n} mentions.', 'Allowed unless {n} lists it.', 'Anything goes, except what {n} gives.', '{n} has the last word: what it names is closed.', 'Look at {n}; its entries are forbidden.', 'An entry in {n} means: do not use.',
+)
+GATED = (
+    '{v} is closed when {c}.', 'Never {v} when {c}.', 'When {c}, {v} is forbidden.', '{v} is off limits if {c}.', 'Not {v} while {c}.', 'If {c}, {v} is closed.', 'Do not use {v} when {c}.', 'There is no {v} as long as {c}.', '{v} is closed as long as {c}.', 'Keep out of {v} when {c}.', 'While {c}, nobody may use {v}.', 'Refuse {v} whenever {c}.', '{v} may not be used while {c}.', 'As long as {c}, stay away from {v}.', 'With {v} wait until it is no longer so that {c}.',
+    'Should {c}, then {v} is out of bounds.', '{v} only if it is not the case that {c}.', 'In case {c}, {v} is shut.', '{v}: no, if {c}.', 'Whoever asks for {v} while {c} is refused.', '{v} is locked whenever {c}.', 'No {v} if {c}.', 'Once {c}, {v} is forbidden.', 'Nothing leads to {v} when {c}.',
+)
+GATED_ONLY = (
+    '{v} is open only when {c}.', '{v} only when {c}.', 'Use {v} only if {c}.', '{v} is allowed only while {c}.', 'Unless {c}, {v} is closed.', 'No {v} unless {c}.', '{v} may be used as long as {c}, not else.', 'Keep out of {v} unless {c}.', '{v} requires that {c}.', 'Before {v} is used, it must be so that {c}.', 'Refuse {v} unless {c}.', '{v} stays closed until {c}.', 'Only if {c} may anybody use {v}.', '{v}: only while {c}.',
+)

@@ -49,6 +49,20 @@ safe=secured,not dangerous ; unsafe=dangerous,not safe ; area,cell,zone,ladder,b
 awake=up,not asleep ; asleep=sleeping,not awake ; patient,baby,dog,guard,cat,guest
 visible=in sight,to be seen ; hidden=out of sight,not visible ; marker,beacon,line,target,charger sign,horizon
 high=tall,not low ; low=not high ; water,fuel,sun,tide,stock
+plugged in=plugged,on the cable ; unplugged=not plugged in,off the cable ; charger,cable,lamp cord,mower,kettle,drill
+full=filled up,not empty ; half empty=not full,partly used ; jar,bag,canister,printer tray,soap dispenser,water butt
+straight=in line,aligned ; crooked=out of line,misaligned ; shelf unit,pallet stack,picture,track section,antenna mast
+tight=firm,fastened ; loose=slack,not tight ; screw,bolt,belt drive,rope,strap,hose clamp
+warm=heated,not cool ; cool=chilled,not warm ; engine,room,bath,incubator,soup pot
+active=in operation,switched on ; inactive=out of operation,switched off ; scanner beam,security zone,curfew,ventilation,sprayer,geofence
+complete=all there,finished ; incomplete=something missing,unfinished ; map,order,inventory,set,parts kit,list
+sharp=keen,not blunt ; blunt=dull,not sharp ; blade,knife,drill bit,saw,chisel
+booked=reserved,not free ; available=bookable,not booked ; room,car,court,boat,hall
+moving=in motion,not still ; still=at rest,not moving ; carousel,forklift,crane,door wing,train,swing
+covered=under a sheet,not bare ; bare=uncovered,not covered ; pool,bed,table top,machine bed,pond
+alive=responding,not silent ; silent=dead,not responding ; heartbeat,controller,radio link,node,sensor board
+inside=indoors,not outside ; outside=outdoors,not inside ; cat,robot,hen,mower,guest
+paid=settled,not unpaid ; unpaid=open,not settled ; bill,ticket,order,parking fee
 green=on green,not red ; red=on red,not green ; signal,traffic light,status lamp,tower light,crossing light
 """
 Pair = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
@@ -60,6 +74,52 @@ def _pair(line: str) -> Pair:
 
 
 PAIRS: tuple[Pair, ...] = tuple(_pair(line) for line in _PAIRS.strip().split('\n'))
+
+# Events: names of inputs ; said when it is so ; said when it is not. Commas in names and `|` in sentences part alternatives.
+_EVENTS = """
+raining,rain,rain_sensor;it is raining|it rains|rain falls|rain is reported;it is not raining|it is dry outside|there is no rain
+snowing,snow,snowfall;it is snowing|it snows|snow is falling;it is not snowing|there is no snow
+smoke,smoke_alarm,smoke_sensor;smoke is detected|there is smoke|you notice smoke|the smoke sensor responds;no smoke is detected|there is no smoke|the air is free of smoke
+leak,leak_sensor,water_leak;a leak is detected|there is a leak|water is leaking|a leak is reported;no leak is detected|there is no leak|nothing leaks
+motion,motion_sensor,pir;motion is detected|something moves|the motion sensor fires;no motion is detected|nothing moves|all is still
+intruder,intrusion,break_in;an intruder is detected|there is an intruder|somebody has broken in;there is no intruder|no intruder is detected|nobody has broken in
+power_cut,power_failure,mains_lost;the mains power is lost|there is a power cut|the power has failed;the mains power is there|there is no power cut|the power works
+bell,doorbell_rung,ring;somebody rings the bell|the bell rings|the doorbell was pressed;nobody rings the bell|the bell is silent
+night,is_night,after_dark;it is night|it is dark outside|night has fallen;it is day|it is light outside|it is not night
+emergency_pressed,panic_button,red_button;the emergency button is pressed|somebody pressed the emergency button|the panic button was pushed;the emergency button is not pressed|nobody pressed the emergency button
+collision,bumper,bumped;the bumper is hit|a collision is reported|the robot has hit something;the bumper is free|no collision is reported|nothing was hit
+overload,too_heavy,load_alarm;the load is too heavy|there is an overload|the robot is overloaded;the load is fine|there is no overload|the robot is not overloaded
+slipping,wheel_slip,slip;the wheels slip|a wheel is slipping|wheel slip is reported;the wheels grip|no wheel is slipping
+jam,paper_jam,jammed;something is jammed|there is a jam|a jam is reported;nothing is jammed|there is no jam
+full_bin,bin_alarm,waste_full;the waste bin is full|the bin has to be emptied|no more fits in the bin;the waste bin is not full|there is room in the bin
+clogged,filter_clogged,blocked_filter;the filter is clogged|the filter is blocked|nothing gets through the filter;the filter is free|the filter is not clogged
+boiling,water_boils,boil;the water boils|the water is boiling;the water does not boil|the water is not boiling yet
+delivered,parcel_here,delivery;a parcel has come|a delivery has arrived|the parcel is here;no parcel has come|the delivery has not arrived|no delivery is there
+goal_reached,at_goal,arrived;the goal is reached|you have arrived|the robot is at its goal;the goal is not reached|you have not arrived yet|the robot is not at its goal
+link_lost,no_signal,radio_lost;the radio link is lost|the signal is lost|there is no radio link;the radio link is fine|the signal is there|the link is up
+stuck,robot_stuck,wedged;the robot is stuck|you are stuck|you cannot move on;the robot is not stuck|you are free to move
+lost,lost_localization,not_localized;the robot is lost|you do not know where you are|localization is lost;the robot is localized|you know where you are
+crowd,crowded,many_people;there is a crowd|it is crowded|many people are around;there is no crowd|it is not crowded|few people are around
+visitor,visitor_waiting,guest_here;a visitor is waiting|a guest is here|there is a visitor;no visitor is waiting|no guest is here
+child_near,kid_near,child;a child is near|there is a child close by;no child is near|there are no children around
+calling,nurse_call,call_button;the call button is pressed|somebody calls|a call has come in;nobody calls|the call button is not pressed|there is no call
+fire_alarm,fire,alarm_bell;the fire alarm sounds|the fire alarm is ringing|there is a fire alarm;the fire alarm is silent|there is no fire alarm
+frost,freezing,ice;there is frost|it freezes|ice has formed;there is no frost|it does not freeze
+gas,gas_leak,gas_sensor;gas is detected|there is gas in the air|the gas sensor responds;no gas is detected|the air is free of gas
+train_coming,train,approach;a train is coming|a train approaches;no train is coming|the line is free of trains
+break_time,pause_time,lunch;it is break time|the staff has a break|it is time for lunch;it is not break time|nobody has a break
+harvest_due,ripe,is_ripe;the fruit is ripe|the harvest is due;the fruit is not ripe|the harvest is not due
+thirsty,dry_soil,needs_water;the plants need water|the soil is too dry|the plants are thirsty;the plants have enough water|the soil is moist
+spill,spill_seen,puddle;something was spilt|there is a spill|there is a puddle;nothing was spilt|there is no spill
+order_waiting,new_order,order_in;a new order has come in|an order is waiting|there is a new order;no order is waiting|there is no new order
+queue_open,people_waiting,line_up;people are waiting in line|there is a queue;nobody is waiting in line|there is no queue
+update_ready,new_version,update;an update is ready|a new version is there;no update is ready|there is no new version
+theft,tamper,tampered;somebody tampers with the robot|tampering is reported;nobody tampers with the robot|no tampering is reported
+maintenance_due,service_due,check_due;maintenance is due|it is time for maintenance|a service is needed;no maintenance is due|no service is needed
+hands_full,carrying_load,has_load;you carry something|the robot carries a load|your hands are full;you carry nothing|the robot carries no load|your hands are free
+"""
+EVENTS: tuple[tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]], ...] = tuple(
+    (tuple(names.split(',')), tuple(yes.split('|')), tuple(no.split('|'))) for names, yes, no in (line.split(';') for line in _EVENTS.strip().split('\n')))
 
 # How a state is said: {o} the thing, {w} its state, {x} the other state.
 STATE_TEXTS = (
@@ -121,7 +181,7 @@ NOT_EXACTLY = ('not {p}', 'anything but {p}', 'different from {p}', 'other than 
 
 def input_names() -> set[str]:
     """Return the names that inputs of listed things in one of two states may have."""
-    found = set()
+    found = {name for names, _, _ in EVENTS for name in names}
     for one, other, things in PAIRS:
         for thing in things:
             key = thing.replace(' ', '_')

@@ -68,7 +68,7 @@ def ordered(m: CaseMaker) -> Case | None:
     found = [(r, r.condition) for r in m.book.rules if r.kind == 'order' and r.condition is not None]
     if not found:
         return None
-    state = m.state(trouble=0.04, faults=0.0, breaks=0.05)
+    state = m.state(trouble=rng.choice((0.03, 0.03, 0.25)), faults=0.0, breaks=0.05)
     chosen = rng.randrange(len(found)) if rng.random() < 0.5 else -1
     spoils = rng.random() < 0.13
     for number, (_, condition) in enumerate(found):

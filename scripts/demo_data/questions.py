@@ -26,6 +26,7 @@ from demo_data import values
 from demo_data.catalogues import Book
 from demo_data.catalogues import Slot
 from demo_data.catalogues import Tool
+from demo_data.frames_questions import MORE
 from demo_data.observations import Fact
 from demo_data.observations import State
 from gemma_node.core import InputState
@@ -34,36 +35,36 @@ from gemma_node.text.render_values import fixed
 Asked = tuple[str, dict[str, str], str]
 UNKNOWN = 'I do not know that.'
 
-_BATTERY = ('[how full is|how is|what is the state of|what is the charge of] [your|the] battery?', 'what is [your|the] battery level?', 'how much [battery|charge|power|energy] [do you have|is left|remains]?',
+_BATTERY = (*MORE['battery'], '[how full is|how is|what is the state of|what is the charge of] [your|the] battery?', 'what is [your|the] battery level?', 'how much [battery|charge|power|energy] [do you have|is left|remains]?',
             'battery[ level| state|]?', 'how many percent [do you have|is the battery at|are left]?', 'tell me [your|the] [battery level|charge]', 'what does the battery say?', 'are your batteries full?',
             'report the battery', 'how [well|far] are you charged?', 'state of charge?', "[how's|hows] the battery?", 'is there [much|enough] juice left?', 'how long till you are empty, what is the charge?')
-_LOW = ('is [your|the] battery low?', 'do you need to charge?', 'is the battery [nearly|almost] empty?', 'should you [charge|recharge] soon?')
-_CHARGING = ('are you charging?', 'is the battery [being charged|charging]?', 'are you [plugged in|on the charger]?', 'is power coming in?')
-_WHERE = ('where are you[ now| right now|]?', 'what is your position?', 'tell me [your position|where you are|your coordinates]', 'position?', 'what are your coordinates?', 'where [am I talking to you|is the robot]?',
+_LOW = (*MORE['low'], 'is [your|the] battery low?', 'do you need to charge?', 'is the battery [nearly|almost] empty?', 'should you [charge|recharge] soon?')
+_CHARGING = (*MORE['charging'], 'are you charging?', 'is the battery [being charged|charging]?', 'are you [plugged in|on the charger]?', 'is power coming in?')
+_WHERE = (*MORE['where'], 'where are you[ now| right now|]?', 'what is your position?', 'tell me [your position|where you are|your coordinates]', 'position?', 'what are your coordinates?', 'where [am I talking to you|is the robot]?',
           'give me your [position|pose|location]', 'where do you stand?', 'at which [point|spot|coordinates] are you?', 'locate yourself for me, where is it?', 'whereabouts are you?', 'report your [pose|position]')
-_HEADING = ('what is your [heading|yaw|direction]?', 'which way are you [facing|looking]?', 'heading?', 'in which direction do you [point|look]?', 'what angle are you at?')
-_SPEED = ('how fast are you[ going| driving|]?', 'what is your speed?', 'speed?', 'at [what|which] speed do you [move|drive]?', 'tell me your [speed|velocity]', 'how quick are you at the moment?')
+_HEADING = (*MORE['heading'], 'what is your [heading|yaw|direction]?', 'which way are you [facing|looking]?', 'heading?', 'in which direction do you [point|look]?', 'what angle are you at?')
+_SPEED = (*MORE['speed'], 'how fast are you[ going| driving|]?', 'what is your speed?', 'speed?', 'at [what|which] speed do you [move|drive]?', 'tell me your [speed|velocity]', 'how quick are you at the moment?')
 _MOVING = ('are you [moving|driving]?', 'do you stand still?', 'are you [standing still|at rest]?')
-_SEE = ('what do you see?', 'what can you see?', 'what is in front of the camera?', 'describe what you see', 'which objects [do you see|are there]?', 'what is around you?', 'what does the camera [see|show]?',
+_SEE = (*MORE['see'], 'what do you see?', 'what can you see?', 'what is in front of the camera?', 'describe what you see', 'which objects [do you see|are there]?', 'what is around you?', 'what does the camera [see|show]?',
         'what have you detected?', 'list the [objects|things] you see', 'anything in view?', 'name what you see', 'what is there?', 'look around, what is there?')
-_COUNT = ('how many [things|objects|items] do you see?', 'how many [detections|objects] are there?', 'count what you see')
-_NEAREST = ('what is [closest|nearest][ to you|]?', 'which [object|thing] is the [nearest|closest]?', 'what is the nearest [object|thing]?')
-_HAVE = ('do you see {object}?', 'can you see {object}?', 'is {object} [there|in view|visible]?', 'have you [found|spotted|seen] {object}?', 'is there {object}?')
-_FAR = ('how far [away |]is {object}?', 'what is the distance to {object}?', 'how far to {object}?')
-_SPOT = ('where is {object}?', 'at which coordinates is {object}?', 'what is the position of {object}?')
+_COUNT = (*MORE['count'], 'how many [things|objects|items] do you see?', 'how many [detections|objects] are there?', 'count what you see')
+_NEAREST = (*MORE['nearest'], 'what is [closest|nearest][ to you|]?', 'which [object|thing] is the [nearest|closest]?', 'what is the nearest [object|thing]?')
+_HAVE = (*MORE['have'], 'do you see {object}?', 'can you see {object}?', 'is {object} [there|in view|visible]?', 'have you [found|spotted|seen] {object}?', 'is there {object}?')
+_FAR = (*MORE['far'], 'how far [away |]is {object}?', 'what is the distance to {object}?', 'how far to {object}?')
+_SPOT = (*MORE['spot'], 'where is {object}?', 'at which coordinates is {object}?', 'what is the position of {object}?')
 _SURE = ('how sure are you about {object}?', 'what is the confidence of {object}?')
-_FRONT = ('how far is the [nearest|closest] obstacle[ in front| ahead|]?', 'what is in front of you, how far?', 'how much room is [ahead|in front]?', 'distance [ahead|to the front]?', 'how close is the [wall|obstacle] ahead?')
+_FRONT = (*MORE['front'], 'how far is the [nearest|closest] obstacle[ in front| ahead|]?', 'what is in front of you, how far?', 'how much room is [ahead|in front]?', 'distance [ahead|to the front]?', 'how close is the [wall|obstacle] ahead?')
 _SIDE = ('how far is the [nearest|closest] obstacle [on the {side}|to the {side}|at the {side}]?', 'how much [room|space] is [on the|to the] {side}?', 'distance [to the|on the] {side}?')
-_MODE = ('what mode are you in?', 'which mode is [active|set]?', 'mode?', 'what is the [robot |]mode?', 'in which mode do you run?', 'what is your [mode|state]?')
-_ERROR = ('[are there|do you have|any] [any |]errors?', 'what is the error?', 'is [everything|all] ok?', 'is anything wrong?', 'any [faults|problems]?', 'does the robot report an error?', 'are you ok?', "what's wrong?", 'do you have a problem?')
-_TEMPERATURE = ('how [warm|hot|cold] is it?', 'what is the temperature?', 'temperature?', 'how many degrees [is it|are there]?', 'what does the thermometer say?')
-_NAMED = ('what is [the |]{name}?', 'how [high|much|big] is [the |]{name}?', '{name}?', 'tell me [the |]{name}', 'what does {name} say?', 'what is the value of {name}?', 'report {name}', 'give me {name}')
-_FLAG = ('is {name} [true|set]?', 'what is {name}?', '{name}?', 'what does {name} say?', 'is it true: {name}?')
-_FIX = ('do you have a gps fix?', 'is there a [gps |]fix?', 'does the gps work?', 'is the gps fine?')
+_MODE = (*MORE['mode'], 'what mode are you in?', 'which mode is [active|set]?', 'mode?', 'what is the [robot |]mode?', 'in which mode do you run?', 'what is your [mode|state]?')
+_ERROR = (*MORE['error'], '[are there|do you have|any] [any |]errors?', 'what is the error?', 'is [everything|all] ok?', 'is anything wrong?', 'any [faults|problems]?', 'does the robot report an error?', 'are you ok?', "what's wrong?", 'do you have a problem?')
+_TEMPERATURE = (*MORE['temperature'], 'how [warm|hot|cold] is it?', 'what is the temperature?', 'temperature?', 'how many degrees [is it|are there]?', 'what does the thermometer say?')
+_NAMED = (*MORE['named'], 'what is [the |]{name}?', 'how [high|much|big] is [the |]{name}?', '{name}?', 'tell me [the |]{name}', 'what does {name} say?', 'what is the value of {name}?', 'report {name}', 'give me {name}')
+_FLAG = (*MORE['flag'], 'is {name} [true|set]?', 'what is {name}?', '{name}?', 'what does {name} say?', 'is it true: {name}?')
+_FIX = (*MORE['fix'], 'do you have a gps fix?', 'is there a [gps |]fix?', 'does the gps work?', 'is the gps fine?')
 _VOLTAGE = ('what is the voltage?', 'how many volts[ does the battery have|]?', 'battery voltage?')
 _JOINT = ('what is the position of [joint |]{name}?', 'where is [joint |]{name}?', 'how far is {name} turned?')
-_NOTE = ('what does {name} say?', 'what is written on {name}?', 'read {name}', 'what does it say on {name}?', 'what is on {name}?', 'tell me the text of {name}')
-_AGE = ('how old is [the |]{name}?', 'what is the age of [the |]{name}?', 'when did you last hear from {name}?', 'how old is the last {name} message?')
+_NOTE = (*MORE['note'], 'what does {name} say?', 'what is written on {name}?', 'read {name}', 'what does it say on {name}?', 'what is on {name}?', 'tell me the text of {name}')
+_AGE = (*MORE['age'], 'how old is [the |]{name}?', 'what is the age of [the |]{name}?', 'when did you last hear from {name}?', 'how old is the last {name} message?')
 _FRESH = ('is [the |]{name} [fresh|stale|up to date]?', 'is {name} still [fresh|current]?')
 _TOOLS = ('what can you do?', 'which tools do you have?', 'list your [tools|functions|abilities|skills]', 'what are you able to do?', 'how can you help[ me| us|]?', 'what are your [tools|abilities]?', 'help')
 _CHOICES = ('which {arg} [do you know|are there|can I choose]?', 'list [the|all] [choices of|possible] {arg}', 'what {arg} [are possible|do you have|can {tool} take]?', 'what can I choose for {arg}?')

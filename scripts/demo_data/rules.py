@@ -306,34 +306,27 @@ def weight_rule(rng: random.Random, tool: str, *, in_system: bool) -> Rule:
     return Rule('weight', text, tool, limit=limit, unit='kg', in_system=in_system)
 
 
-def place_rule(rng: random.Random, tool: str, path: tuple[str, ...], value: str) -> Rule:
+def place_rule(rng: random.Random, tool: str, path: tuple[str, ...], value: str, *, is_place: bool = True) -> Rule:
     """Forbid one of the choices of a tool."""
-    spoken = value.replace('_', ' ')
-    texts = (f'Never go to {spoken}.', f'{spoken} is forbidden.', f'Keep out of {spoken}.', f'Do not use {spoken}.', f'{spoken} is off limits today.', f'{spoken} is closed.', f'{spoken} is closed today.', f'{spoken} is closed for repairs.',
-             f'Nobody may enter {spoken}.', f'There is no access to {spoken}.', f'{spoken} is locked until further notice.', f'Today {spoken} is not to be used.')
-    return Rule('place', rng.choice(texts), tool, path=path, value=value, in_system=True)
+    spoken = value.replace('_', ' ') if rng.random() < 0.8 else value
+    text = rng.choice(frames.PLACES if is_place else frames.FORBIDDEN).format(v=rng.choice((spoken, spoken, f'the {spoken}')) if is_place else spoken)
+    return Rule('place', text[:1].upper() + text[1:], tool, path=path, value=value, in_system=True)
 
 
 _CLOSED = ('closed', 'blocked', 'locked', 'forbidden', 'occupied', 'out_of_order', 'unavailable', 'restricted', 'off_limits', 'sealed')
-_LISTED = (
-    'Never use what {n} lists.', 'What {n} lists is off limits.', 'Do not choose anything that stands in {n}.', 'Nothing that {n} names may be used.', '{n} lists what is closed; keep out of it.',
-    'Check {n} first: what it lists is forbidden.', 'Not for anything listed in {n}.', 'Only what {n} does not list.', 'Forbidden for everything in {n}.', 'Refuse what {n} contains.',
-    'Whatever {n} reports is closed.', '{n} tells what must not be used.', 'Stay away from all that {n} says.', 'Only for what is not in {n}.',
-)
-_GATED = (
-    '{v} is closed when {c}.', 'Never {v} when {c}.', 'When {c}, {v} is forbidden.', '{v} is off limits if {c}.', 'Not {v} while {c}.', 'If {c}, {v} is closed.', 'Do not use {v} when {c}.',
-    'There is no {v} as long as {c}.', '{v} is closed as long as {c}.', 'Keep out of {v} when {c}.', 'While {c}, nobody may use {v}.',
-)
 
 
 def closed_rule(rng: random.Random, tool: str, path: tuple[str, ...], choices: tuple[str, ...], what: str, *, in_system: bool) -> Rule:
     """Let an input list the values that are forbidden."""
     word = rng.choice(_CLOSED)
     name = rng.choice((f'{word}_{what}', f'{what}_{word}', word, f'{word}_list', f'{rare.noun(rng)}_{word}'))
-    return Rule('closed', rng.choice(_LISTED).format(n=name), tool, path=path, value=name, choices=choices, in_system=in_system)
+    return Rule('closed', rng.choice(frames.LISTED).format(n=name), tool, path=path, value=name, choices=choices, in_system=in_system)
 
 
 def gate_rule(rng: random.Random, tool: str, path: tuple[str, ...], value: str, condition: Condition) -> Rule:
     """Forbid one value while a condition holds."""
-    text = rng.choice(_GATED).format(v=value.replace('_', ' ') if rng.random() < 0.6 else value, c=condition.words(rng))
+    is_positive = rng.random() < 0.4
+    said = condition.opposite() if is_positive else condition
+    spoken = value.replace('_', ' ') if rng.random() < 0.6 else value
+    text = rng.choice(frames.GATED_ONLY if is_positive else frames.GATED).format(v=spoken, c=said.words(rng))
     return Rule('gate', text[0].upper() + text[1:], tool, condition, path=path, value=value, in_system=True)

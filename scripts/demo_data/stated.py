@@ -86,9 +86,9 @@ def with_rule(rng: random.Random, book: Book, kinds: tuple[str, ...]) -> Book | 
     """Give a catalogue one rule of these kinds; None where none comes up. Gates may be contrary ones."""
     if 'gates' in kinds:
         found = gates(rng, [t.name for t in book.tools if t.side is None])
-        return _stated(book, tuple(rules.stated_need(rng, tool, needed, in_system=in_system) for tool, needed, in_system in found))
+        return _stated(book, tuple(rules.stated_need(rng, tool, needed, in_system=in_system or book.is_demo) for tool, needed, in_system in found))
     for _ in range(16):
-        rule = _order(rng, book) if 'order' in kinds else _tool_rule(rng, book, rng.choice(book.tools), must_be_in_system=False)
+        rule = _order(rng, book) if 'order' in kinds else _tool_rule(rng, book, rng.choice(book.tools), must_be_in_system=book.is_demo)
         if rule is not None and rule.kind in kinds:
             found = [rule]
             for _ in range(rng.choice((0, 0, 0, 1, 1, 2, 3)) if rule.kind == 'order' else 0):
@@ -108,6 +108,12 @@ def _collide(one: Rule, other: Rule) -> bool:
             return frozenset((rule.value, rules.AGED.get(rule.value, rule.value)))
         return frozenset() if rule.condition is None else rule.condition.homes
     return bool(homes(one) & homes(other))
+
+
+def _is_told_apart(book: Book, slot: Slot) -> bool:
+    """Return whether no other argument has one of these choices, so that a value names its argument."""
+    others = {c for t in book.tools for s in t.slots.values() if s is not slot for c in s.choices}
+    return not others & set(slot.choices)
 
 
 def _is_alone(book: Book, tool: Tool, slot: Slot) -> bool:
@@ -132,8 +138,11 @@ def _tool_rule(rng: random.Random, book: Book, tool: Tool, *, must_be_in_system:
         options += ['place'] * 3
     named = [(a, tool.slots[a.key]) for a in tool.skill.args if a.kind in ('place', 'object', 'person', 'code', 'surface') and a.key in tool.slots and len(tool.slots[a.key].choices) > 2]
     if named:
-        options += ['closed', 'closed', 'gate', 'gate']
+        options += ['closed', 'closed', 'gate', 'gate', 'value']
     kind = rng.choice(options)
+    if kind == 'value':
+        arg, slot = rng.choice(named)
+        return rules.place_rule(rng, tool.name, slot.path, rng.choice(tuple(slot.choices)), is_place=arg.kind == 'place') if _is_told_apart(book, slot) else None
     if kind in ('closed', 'gate'):
         arg, slot = rng.choice(named)
         if kind == 'gate':

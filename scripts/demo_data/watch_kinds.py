@@ -32,6 +32,7 @@ from demo_data.conditions import beside
 from demo_data.conditions import Condition
 from demo_data.observations import Inputs
 from demo_data.watch_values import drawn
+from demo_data.watch_values import events
 from demo_data.watch_values import numbers
 from demo_data.watch_values import states
 from demo_data.watches import Joined
@@ -322,4 +323,4 @@ def ages(rng: random.Random) -> Watch:
 
 
 _MAKERS: tuple[tuple[Callable[[random.Random], Watch], float], ...] = (
-    (states, 40), (numbers, 17), (sights, 10), (messages, 6), (modes, 6), (powers, 8), (moves, 4), (gaps, 3), (warmth, 3), (joints, 2), (reports, 3), (clocks, 2), (ages, 1.5))
+    (states, 36), (events, 13), (numbers, 15), (sights, 10), (messages, 6), (modes, 6), (powers, 8), (moves, 4), (gaps, 3), (warmth, 3), (joints, 2), (reports, 3), (clocks, 2), (ages, 1.5))

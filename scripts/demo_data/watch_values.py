@@ -89,6 +89,31 @@ def _encoded(rng: random.Random, key: str, yes: str, no: str) -> tuple[str, str,
     return name, f'{field} {"true" if says_truth else shown}', f'{field} {"false" if says_truth else hidden}', fields_of, 'fields', lambda v: v is True or v == shown
 
 
+def events(rng: random.Random) -> Watch:
+    """Something that is happening or not."""
+    names, yes, no = rng.choice(frames.EVENTS)
+    name = rng.choice(names)
+    if rng.random() < 0.25:
+        name = f'{rng.choice((rare.noun(rng), "front", "rear", "north", "hall", "yard"))}_{name}'
+    texts, contrary = list(yes) * 2, list(no) * 2
+    texts += [f'it is reported that {yes[0]}', f'{name} says that {yes[0]}', f'you learn that {rng.choice(yes)}']
+    contrary += [f'it is not so that {yes[0]}', f'{name} says that {no[0]}', f'you learn that {rng.choice(no)}']
+    shown, hidden = rng.choice((('yes', 'no'), ('true', 'false'), ('active', 'clear'), ('ALARM', 'normal'), ('1', '0'), ('on', 'off'), ('detected', 'none'), (yes[0], no[0])))
+    is_flag = rng.random() < 0.7
+    as_name = name if rng.random() < 0.6 else name.replace('_', ' ')
+    for t in rng.sample(frames.NAME_TEXTS, 2):
+        texts.append(t.format(n=as_name, v='true' if is_flag else shown))
+        contrary.append(t.format(n=as_name, v='false' if is_flag else hidden))
+
+    def make(rng: random.Random, inputs: Inputs, truth: bool, fault: InputState) -> None:
+        if is_flag:
+            obs.flag(inputs, name, truth, fault)
+        else:
+            obs.string(inputs, name, shown if truth else hidden, 'note', fault)
+    kind = 'flag' if is_flag else 'note'
+    return Watch(kind, '=', True, name, '', tuple(texts), tuple(contrary), make, lambda v: v is True or v == shown)
+
+
 def _said(b: float, unit: str) -> str:
     return f'{b:g} {unit}'.strip() if unit != '%' or b % 2 else f'{b:g}%'
 
