@@ -49,9 +49,9 @@ HELPING: dict[Maker, float] = {
 }
 # Kinds that a fourth helping has besides, and how much of the others it has, over the second.
 LATER: tuple[tuple[float, Maker], ...] = (
-    (7, makers_rules.branching), (7, missing.left_out), (3, missing.bare_call), (5, missing.choices), (4, missing.news), (2.5, missing.cancelled), (3, makers_rules.asked_beside))
+    (18, makers_rules.branching), (9, missing.left_out), (3, missing.bare_call), (14, missing.choices), (5, missing.news), (3.5, missing.cancelled), (3, makers_rules.asked_beside))
 FOURTH: dict[Maker, float] = {
-    calls.condition: 0.3, refusals.unclear: 0.5, refusals.unknown_choice: 0.6, refusals.chat: 0.6, refusals.forbidden: 2.5, refusals.out_of_range: 1.2, refusals.demanded: 1.3, states.question: 1.5,
+    calls.condition: 0.4, refusals.to_somebody: 1.5, refusals.unclear: 0.5, refusals.unknown_choice: 0.8, refusals.chat: 0.6, refusals.forbidden: 2.5, refusals.out_of_range: 1.2, refusals.demanded: 1.3, states.question: 1.5,
 }
 
 
@@ -74,7 +74,7 @@ def families(book: Book, *, second: bool = False, fourth: bool = False) -> tuple
     found = [(more.get(make, weight) * (HELPING.get(make, 1.0) if second else 1.0), make) for weight, make in FAMILIES]
     if fourth:
         found = [(weight * FOURTH.get(make, 1.0), make) for weight, make in found] + list(LATER)
-        found += [(22, makers_rules.ordered)] if 'order' in rules else []
+        found += [(34, makers_rules.ordered)] if 'order' in rules else []
         found += [(16, makers_rules.gated)] if 'needs' in rules else []
     return tuple(found)
 
