@@ -90,7 +90,7 @@ class Drill:
             starts = draw_defined(rng, rng.choice((2, 2, 3, 4)))
         if rng.random() < self.measured:
             starts = [draw_measured(rng)]
-        book = small_book(rng, starts, rng.choice((2, 3, 3, 4)), nonces=self.nonces, strange=self.strange, composed=self.composed, extra=self.extra, nested=self.nested)
+        book = small_book(rng, starts, rng.choice((2, 3, 3, 4, 4, 5, 7)), nonces=self.nonces, strange=self.strange, composed=self.composed, extra=self.extra, nested=self.nested)
         book = with_glossary(rng, book)
         return with_rule(rng, book, self.rules) if self.rules else book
 
@@ -153,7 +153,7 @@ DRILLS: dict[str, Drill] = {
     'branches': Drill(0, ((1, makers_rules.branching),), is_blind=False),
     'left_out': Drill(0, ((8, missing.left_out), (2, missing.bare_call), (8, missing.complete), (1, calls.by_name)), _NEEDY),
     'choices': Drill(0, ((1, missing.choices),), _NAMED, strange=0.5),
-    'idle': Drill(0, ((5, missing.news), (4, missing.cancelled), (4, refusals.to_somebody), (4, refusals.forbidden), (1, refusals.chat), (6, drills.indirect), (3, drills.statement), (4, missing.complete), (1.5, calls.instead))),
+    'idle': Drill(0, ((4, missing.news), (5, missing.mention), (4, missing.cancelled), (4, refusals.to_somebody), (4, refusals.forbidden), (1, refusals.chat), (7, drills.indirect), (5, drills.statement), (6, missing.complete), (1.5, calls.instead))),
     'asked': Drill(0, ((5, makers_rules.asked_beside), (5, states.question), (4, calls.command), (1, states.unanswerable)), is_blind=False, composed=0.9),
     'several': Drill(4, ((3, calls.several), (3, calls.first_step), (2, calls.correction), (1, calls.instead))),
     'defined': Drill(0, ((7, calls.command), (3, calls.by_name), (1, corrected), (1, together), (2, refusals.unavailable)), nonces=0.4, strange=1.0, composed=0.7, defined=1.0),

@@ -123,3 +123,14 @@ GATED = (
 GATED_ONLY = (
     '{v} is open only when {c}.', '{v} only when {c}.', 'Use {v} only if {c}.', '{v} is allowed only while {c}.', 'Unless {c}, {v} is closed.', 'No {v} unless {c}.', '{v} may be used as long as {c}, not else.', 'Keep out of {v} unless {c}.', '{v} requires that {c}.', 'Before {v} is used, it must be so that {c}.', 'Refuse {v} unless {c}.', '{v} stays closed until {c}.', 'Only if {c} may anybody use {v}.', '{v}: only while {c}.',
 )
+# What is told of a thing besides its weight: unit, bounds to draw from, how limits are stated (in descriptions, in system texts), how it is told.
+TOLD: dict[str, tuple[str, tuple[float, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
+    'length': ('cm', (40, 60, 80, 100, 120, 150, 200), ('Not for things longer than {a}.', 'Takes things of up to {a} in length.', 'No longer than {a}.', 'Maximum length {a}.', 'Anything longer than {a} is refused.', 'Only short things, {a} at most.', 'The thing must not be longer than {a}.', 'Cannot handle more than {a} of length.'),
+               ('Nothing longer than {a} may be handled.', 'Things over {a} in length are forbidden.', 'The robot handles things of up to {a} in length.', 'Refuse what is longer than {a}.', 'The longest thing allowed is {a} long.'), ('it is {q} long', 'its length is {q}', 'the thing has a length of {q}', 'that is {q} from end to end', 'it measures {q}', 'length: {q}', 'mind its length of {q}', 'from tip to tip it is {q}')),
+    'heat': ('C', (40, 50, 60, 70, 80), ('Not for things hotter than {a}.', 'Takes things of up to {a}.', 'No hotter than {a}.', 'Maximum temperature of the thing {a}.', 'Anything hotter than {a} is refused.', 'The thing must not be hotter than {a}.', 'Melts above {a}, so refuse that.'),
+             ('Nothing hotter than {a} may be handled.', 'Things over {a} are forbidden.', 'The robot handles things of up to {a}.', 'Refuse what is hotter than {a}.'), ('it is {q} hot', 'its temperature is {q}', 'it has {q}', 'the thermometer says {q}', 'temperature: {q}', 'it came out at {q}', 'at the moment it has {q}')),
+    'height': ('m', (0.5, 0.8, 1.2, 1.5, 1.8, 2.5), ('Not for things higher than {a}.', 'Up to a height of {a}.', 'No higher than {a}.', 'Maximum height {a}.', 'Anything above {a} is out of reach: refuse.', 'Reaches {a} at most.'),
+               ('The robot reaches {a} at most.', 'Nothing higher up than {a}.', 'Refuse what stands above {a}.', 'The reach of the arm is {a}.'), ('it stands at a height of {q}', 'it is {q} up', 'its height is {q}', 'it is {q} above the floor', 'height: {q}', 'you find it {q} above the ground', 'it hangs {q} high')),
+}
+# How a weight is told within the sentence, right after the thing.
+WITHIN_SENTENCE = ('{o} ({q})', '{o}, {q},', '{o} weighing {q}', '{o} that weighs {q}', '{o} with its {q}', '{o}, which weighs {q},', '{o} with a weight of {q}', '{o}, all {q} of it,')

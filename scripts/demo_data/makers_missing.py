@@ -43,6 +43,7 @@ from demo_data.phrases import join
 from demo_data.phrases import Said
 from demo_data.skills import Arg
 from demo_data.wishes import argument_at
+from demo_data.wishes import say_choice
 from demo_data.wishes import Wish
 
 _SKIPPED = ('text', 'xy', 'numbers', 'boolean')
@@ -213,6 +214,20 @@ def news(m: CaseMaker) -> Case | None:
     if refusals.sounds_like_a_tool(m, said.plain):
         return None
     return Case('chat', m.say(said, noise=0.6), no_action(IDLE))
+
+
+def mention(m: CaseMaker) -> Case | None:
+    """A statement that names what a tool could be used on, and asks for nothing."""
+    rng = m.rng
+    pairs = [(t, a) for t in m.book.tools for a in t.skill.args if a.key in t.slots and frames.MENTIONS.get(a.kind)]
+    if not pairs:
+        return None
+    tool, arg = rng.choice(pairs)
+    slot = tool.slots[arg.key]
+    value = say_choice(rng, arg, slot, rng.choice(tuple(slot.choices))) if slot.choices else values.draw(rng, arg)[1]
+    person = rng.choice(words.PEOPLE) if rng.random() < 0.6 else speech.fillers(rng)['person']
+    said = Said(rng.choice(frames.MENTIONS[arg.kind]), {'v': value, 'person': person}, False, frozenset(('v', 'person')))
+    return Case('chat', m.say(said, noise=0.4, polite=rng.random() < 0.5), no_action(IDLE))
 
 
 def cancelled(m: CaseMaker) -> Case | None:

@@ -264,13 +264,19 @@ def overweight(m: CaseMaker) -> Case | None:
         return None
     too_much = rng.random() < 0.5
     bounds = (0.1, rule.limit) if not too_much else (rule.limit, rule.limit * 4)
-    drawn = quantities.draw(rng, Declared('kg', *bounds))
-    if drawn is None or drawn.value == rule.limit or not re.search(r'\d ?k?g\b|kilo|gram|kg', drawn.text):
+    drawn = quantities.draw(rng, Declared(rule.unit, *bounds))
+    if drawn is None or drawn.value == rule.limit or not re.search(r'\d ?(k?g|[cm]?m|C)\b|kilo|gram|meter|metre|degree|°', drawn.text):
         return None
-    weight = rng.choice(frames_rules.WEIGHS).format(q=drawn.text)
-    joined = rng.choice(('{a}, {w}', '{a} ({w})', '{a}. {w}', '{a}; {w}', '{a} - {w}', '{w}; {a}', '{w}. {a}'))
-    said = join(joined, is_imperative=joined.startswith('{a}'), a=wish.said, w=Said(weight))
-    answer = refuse(f'the limit is {rule.limit:g} kg') if too_much else call(wish.call)
+    things = [a.key for a in wish.tool.skill.args if a.kind == 'object' and a.key in wish.said.values]
+    if things and not rule.value and rng.random() < 0.4:
+        within = rng.choice(frames_rules.WITHIN_SENTENCE).replace('{o}', f'{{{things[0]}}}').replace('{q}', '{told_}')
+        template = wish.said.template.replace(f'{{{things[0]}}}', within, 1)
+        said = replace(wish.said, template=re.sub(r',(?=[,.?!]|$)', '', template), values={**wish.said.values, 'told_': drawn.text})
+    else:
+        weight = rng.choice(frames_rules.TOLD[rule.value][4] if rule.value else frames_rules.WEIGHS).format(q=drawn.text)
+        joined = rng.choice(('{a}, {w}', '{a} ({w})', '{a}. {w}', '{a}; {w}', '{a} - {w}', '{w}; {a}', '{w}. {a}'))
+        said = join(joined, is_imperative=joined.startswith('{a}'), a=wish.said, w=Said(weight))
+    answer = refuse(f'the limit is {rule.limit:g} {rule.unit}') if too_much else call(wish.call)
     return Case('weight', m.say(said, noise=0.6), answer)
 
 

@@ -268,19 +268,20 @@ def limit_rule(rng: random.Random, tool: str, path: tuple[str, ...], unit: str, 
     words = {'a': amount, 'k': path[-1], 't': tool if rng.random() < 0.65 else tool.replace('_', ' ')}
     if lowest and roll < 0.15:
         texts = frames.LEAST_SYSTEM if in_system else frames.LEAST
-        return Rule('limit', _start(rng.choice(texts).format(**{**words, 'a': lowest})), tool, path=path, limit=math.inf, least=least, unit=shown, in_system=in_system)
+        return Rule('limit', _start(rng.choice(texts).format(**{**words, 'a': lowest}), path[-1]), tool, path=path, limit=math.inf, least=least, unit=shown, in_system=in_system)
     if lowest:
         texts = frames.WITHIN_SYSTEM if in_system else frames.WITHIN
-        return Rule('limit', _start(rng.choice(texts).format(b=lowest, **words)), tool, path=path, limit=bound, least=least, unit=shown, in_system=in_system)
+        return Rule('limit', _start(rng.choice(texts).format(b=lowest, **words), path[-1]), tool, path=path, limit=bound, least=least, unit=shown, in_system=in_system)
     texts = frames.MOST_SYSTEM if in_system else frames.MOST
     family = quantities.FAMILY_OF.get(unit, unit)
     if family in frames.BY_UNIT and is_alone and rng.random() < (0.55 if in_system else 0.15):
         texts = frames.BY_UNIT[family]
-    return Rule('limit', _start(rng.choice(texts).format(**words)), tool, path=path, limit=bound, unit=shown, in_system=in_system)
+    return Rule('limit', _start(rng.choice(texts).format(**words), path[-1]), tool, path=path, limit=bound, unit=shown, in_system=in_system)
 
 
-def _start(text: str) -> str:
-    return text if '_' in text.split(' ')[0] else text[:1].upper() + text[1:]
+def _start(text: str, name: str) -> str:
+    """Start with a capital letter, but leave names of tools and arguments as they are."""
+    return text if '_' in text.split(' ')[0] or text.startswith(name) else text[:1].upper() + text[1:]
 
 
 def _amount(rng: random.Random, value: float, unit: str) -> tuple[str, float]:
@@ -299,7 +300,13 @@ def _amount(rng: random.Random, value: float, unit: str) -> tuple[str, float]:
 
 
 def weight_rule(rng: random.Random, tool: str, *, in_system: bool) -> Rule:
-    """Limit what may be carried."""
+    """Limit what may be carried, by its weight mostly."""
+    if rng.random() < 0.25:
+        told = rng.choice(tuple(frames.TOLD))
+        unit, limits, texts, system, _ = frames.TOLD[told]
+        limit = rng.choice(limits)
+        amount, _ = _amount(rng, limit, unit)
+        return Rule('weight', rng.choice(system if in_system else texts).format(a=amount), tool, limit=limit, unit=unit, value=told, in_system=in_system)
     limit = rng.choice((0.4, 0.5, 0.8, 1, 1.5, 2, 2, 2.5, 3, 4, 5, 5, 6, 7.5, 8, 10, 12, 15, 20, 25, 40))
     amount, _ = _amount(rng, limit, 'kg')
     text = rng.choice(frames.CARRIES_SYSTEM if in_system else frames.CARRIES).format(a=amount)
