@@ -44,6 +44,7 @@ from demo_data.families import draw_case
 from demo_data.fast_prompt import FastTemplate
 from demo_data.fast_prompt import FastTokenizer
 from demo_data.fast_prompt import FastWriter
+from demo_data.rivals import MOST
 from demo_data.rivals import Rival
 from demo_data.rivals import Rivals
 from demo_data.stated import system_text
@@ -231,7 +232,8 @@ class Rows:
 
     `parts` numbers prefix and tails within a row: 0 is padding, each prefix is
     followed by its tails. `homes` names the prefix that a token may read. `spans` lists the targets
-    as (row, start, end, kind), `rivals` what else deciding tokens could be as (row, at, ids, much).
+    as (row, start, end, kind). `rivals` is of deciding tokens: flat place, right id, ids of what
+    else could stand there (-1 is none); `rival_weights` says how much these are worth.
     """
 
     def __init__(self, num_rows: int, length: int) -> None:
@@ -241,11 +243,14 @@ class Rows:
         self.positions = np.zeros((num_rows, length), np.int16)
         self.targets = np.zeros((num_rows, length), np.bool_)
         self.spans: list[tuple[int, int, int, str]] = []
-        self.rivals: list[tuple[int, int, tuple[int, ...], float]] = []
+        self.rivals = np.zeros((0, 2 + MOST), np.int32)
+        self.rival_weights = np.zeros(0, np.float32)
 
     def fill(self, row: int, packs: list[Pack], gaps: random.Random) -> None:
         """Lay packs into one row; some tails are moved away from their prefix by a gap."""
         at, part = 0, 0
+        rivals: list[tuple[int, ...]] = []
+        weights: list[float] = []
         for pack in packs:
             part += 1
             home = part
@@ -258,7 +263,13 @@ class Rows:
                 for start, end, kind in tail.targets:
                     self.targets[row, begin + start:begin + end] = True
                     self.spans.append((row, begin + start, begin + end, kind))
-                self.rivals += [(row, begin + at, ids, much) for at, ids, much in tail.rivals]
+                for place, others, much in tail.rivals:
+                    none = (-1,) * (MOST - len(others))
+                    rivals.append((row * self.ids.shape[1] + begin + place, tail.ids[place], *others, *none))
+                    weights.append(much)
+        if rivals:
+            self.rivals = np.concatenate((self.rivals, np.array(rivals, np.int32)))
+            self.rival_weights = np.concatenate((self.rival_weights, np.array(weights, np.float32)))
 
     def _put(
         self, row: int, at: int, ids: tuple[int, ...], part: int, home: int, position: int

@@ -41,7 +41,6 @@ from demo_data.packed_model import PackedModel
 from demo_data.packed_model import softening
 from demo_data.packed_model import wanted_of
 from demo_data.qat import Quantised
-from demo_data.rivals import MOST
 from gemma_node.model.config import ModelConfig
 from gemma_node.model.gemma4 import Gemma4
 
@@ -223,7 +222,7 @@ class Trainer:
             hidden = self.packed(ids, self.layout.positions, full, sliding)
             loss, predicted = self.loss(
                 self.model, hidden.index_select(0, wanted.at), wanted.labels, wanted.weights)
-            if self.plan.decision_smoothing and rows.rivals:
+            if self.plan.decision_smoothing and len(rows.rivals):
                 loss = loss + softening(self.model, hidden, *self._rivals(rows, targets))
         return loss, predicted, wanted.at
 
@@ -242,17 +241,11 @@ class Trainer:
 
     def _rivals(self, rows: packing.Rows, targets: torch.Tensor) -> tuple[torch.Tensor, ...]:
         """Return places, right tokens, rivals and shares of the loss of the deciding tokens."""
-        length = rows.ids.shape[1]
-        ids = np.full((len(rows.rivals), MOST + 2), -1, np.int64)
-        shares = np.zeros(len(rows.rivals), np.float32)
-        for number, (row, at, others, much) in enumerate(rows.rivals):
-            ids[number, :2] = row * length + at, rows.ids[row, at]
-            ids[number, 2:2 + len(others)] = others
-            shares[number] = min(self.plan.decision_smoothing * much, 0.5)
-        held, weights = torch.from_numpy(ids), torch.from_numpy(shares)
+        share = np.minimum(rows.rival_weights * self.plan.decision_smoothing, 0.5)
+        held, weights = torch.from_numpy(rows.rivals), torch.from_numpy(share.astype(np.float32))
         if self.uses_flex:
             held, weights = held.pin_memory(), weights.pin_memory()
-        held = held.to(self.device, non_blocking=True)
+        held = held.to(self.device, non_blocking=True).long()
         weights = weights.to(self.device, non_blocking=True)
         worth = targets.flatten()[held[:, 0]] / targets.sum()
         return held[:, 0] - 1, held[:, 1], held[:, 2:], weights * worth
