@@ -21,6 +21,7 @@ from demo_data import makers_calls as calls
 from demo_data import makers_missing as missing
 from demo_data import makers_refusals as refusals
 from demo_data import makers_turns as turns
+from demo_data import mended
 from demo_data.cases import ask
 from demo_data.cases import CaseMaker
 from demo_data.cases import DONE
@@ -30,7 +31,7 @@ from demo_data.cases import Turn
 
 Makers = tuple[tuple[float, Maker], ...]
 BLIND: Makers = (
-    (18, calls.command), (6, calls.by_name), (7, calls.by_description), (5, calls.twin), (12, calls.converted), (5, calls.first_step), (7, calls.several), (5, calls.correction),
+    (18, calls.command), (6, calls.by_name), (7, calls.by_description), (5, calls.twin), (12, calls.converted), (5, calls.first_step), (4, calls.several), (4, mended.together), (2, calls.correction), (5, mended.corrected),
     (2, calls.instead), (2, calls.quoted), (1.5, refusals.stop), (4, refusals.chat), (5, refusals.to_somebody), (1.5, refusals.forbidden),
     (5, refusals.unclear), (8, refusals.unknown_choice), (6, refusals.unavailable), (8, refusals.out_of_range), (8, refusals.overweight), (8, refusals.limited),
 )

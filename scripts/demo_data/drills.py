@@ -161,7 +161,7 @@ DRILLS: dict[str, Drill] = {
     'nested': Drill(0, ((4, calls.command), (3, calls.by_name), (1, calls.converted), (1, corrected)), lambda s: len(s.args) > 1 and s.key not in RELATIVE, nested=0.9, strange=0.8, extra=0.5),
     'exact': Drill(0, ((5, calls.converted), (3, calls.command), (1, calls.by_name), (1, corrected)), measured=0.75, nonces=0.3),
     'mended': Drill(0, ((6, corrected), (4, together), (1, calls.first_step), (1, calls.instead), (1, calls.correction), (2, calls.command)), lambda s: bool(s.args), measured=0.25, strange=0.9),
-    'injected': Drill(0, ((4, calls.command), (1, calls.by_name), (4, calls.condition), (4, states.decide), (3, states.question), (2, reading), (1, refusals.unavailable), (1, refusals.chat)), is_blind=False, is_paired=True),
+    'injected': Drill(0, ((4, calls.command), (1, calls.by_name), (4, calls.condition), (2, states.decide), (4, drills.watched), (3, states.question), (2, reading), (1, refusals.unavailable), (1, refusals.chat)), is_blind=False, is_paired=True),
     'reading': Drill(0, ((5, reading), (1, states.question), (1, states.unanswerable), (3, calls.command)), is_blind=False),
 }
 # Weights in a fourth helping, where they differ: what is learnt comes seldom.

@@ -24,6 +24,7 @@ from demo_data import makers_refusals as refusals
 from demo_data import makers_rules
 from demo_data import makers_state as states
 from demo_data import makers_turns as turns
+from demo_data import mended
 from demo_data import motion
 from demo_data.cases import Case
 from demo_data.cases import CaseMaker
@@ -31,7 +32,7 @@ from demo_data.cases import Maker
 from demo_data.catalogues import Book
 
 FAMILIES: tuple[tuple[float, Maker], ...] = (
-    (20, calls.command), (4, calls.by_name), (6, calls.by_description), (2, calls.twin), (11, calls.converted), (7.5, calls.first_step), (6.5, calls.several), (5.5, calls.correction), (2.5, calls.instead), (6, calls.condition),
+    (20, calls.command), (4, calls.by_name), (6, calls.by_description), (2, calls.twin), (11, calls.converted), (7.5, calls.first_step), (4, calls.several), (2.5, mended.together), (2.5, calls.correction), (3, mended.corrected), (2.5, calls.instead), (6, calls.condition),
     (2, calls.relative), (1, calls.approach), (1.2, calls.approach_unseen), (1.5, calls.seen), (2.5, calls.bring), (2, calls.quoted),
     (2.5, refusals.stop), (2.5, refusals.chat), (1.5, refusals.to_somebody), (1.7, refusals.forbidden), (2.6, refusals.unclear), (4.5, refusals.unknown_choice), (5.5, refusals.unavailable),
     (3.5, refusals.out_of_range), (4, refusals.overweight), (4, refusals.limited), (4, refusals.demanded),

@@ -34,16 +34,16 @@ FAMILIES: dict[str, dict[str, Fraction]] = {
                'km': Fraction(1000)},
     'speed': {'m/s': Fraction(1), 'km/h': Fraction(10, 36), 'cm/s': Fraction(1, 100)},
     'angle': {'deg': Fraction(1), 'rad': _RAD},
-    'time': {'s': Fraction(1), 'min': Fraction(60), 'h': Fraction(3600)},
+    'time': {'s': Fraction(1), 'min': Fraction(60), 'h': Fraction(3600), 'ms': Fraction(1, 1000)},
     'ratio': {'%': Fraction(1), 'fraction': Fraction(100)},
-    'mass': {'kg': Fraction(1), 'g': Fraction(1, 1000)},
-    'volume': {'l': Fraction(1), 'ml': Fraction(1, 1000)},
+    'mass': {'kg': Fraction(1), 'g': Fraction(1, 1000), 't': Fraction(1000)},
+    'volume': {'l': Fraction(1), 'ml': Fraction(1, 1000), 'cl': Fraction(1, 100)},
 }
 # Units that are spoken and never declared.
 _ONLY_SPOKEN: dict[str, dict[str, Fraction]] = {
-    'length': {'dm': Fraction(1, 10)}, 'mass': {'t': Fraction(1000), 'mg': Fraction(1, 1000000)}, 'volume': {'cl': Fraction(1, 100), 'dl': Fraction(1, 10)},
-    'time': {'ms': Fraction(1, 1000)}, 'speed': {'mm/s': Fraction(1, 1000)},
+    'length': {'dm': Fraction(1, 10)}, 'mass': {'mg': Fraction(1, 1000000)}, 'volume': {'dl': Fraction(1, 10)}, 'speed': {'mm/s': Fraction(1, 1000)},
 }
+_RARE = frozenset(('ms', 't', 'cl'))
 FAMILY_OF = {unit: name for homes in (FAMILIES, _ONLY_SPOKEN) for name, units in homes.items() for unit in units}
 # How units are said: singular, plural, short forms.
 SPOKEN: dict[str, tuple[str, str, tuple[str, ...]]] = {
@@ -119,7 +119,7 @@ def draw(rng: random.Random, declared: Declared, *, outside: bool = False, other
     """Draw a quantity within the bounds (or outside); `other`: said in another unit; None if none comes up."""
     name = FAMILY_OF.get(declared.unit, '')
     family = FAMILIES.get(name, {declared.unit: Fraction(1)})
-    if name in _ONLY_SPOKEN and (rng.random() < 0.2 or declared.unit not in family):
+    if name in _ONLY_SPOKEN and rng.random() < 0.15:
         family = family | _ONLY_SPOKEN[name]
     for _ in range(12):
         unit = declared.unit
@@ -127,6 +127,8 @@ def draw(rng: random.Random, declared: Declared, *, outside: bool = False, other
             unit = rng.choice(tuple(family))
             if unit == 'fraction' or (unit == 'rad' and (declared.is_integer or rng.random() < 0.6)):
                 unit = declared.unit
+        if unit in _RARE and unit != declared.unit and rng.random() < 0.6:
+            continue
         if other and unit == declared.unit:
             continue
         factor = family[unit] / family[declared.unit]
