@@ -57,7 +57,7 @@ FORMS = {
 }
 WEIGHTS: dict[str, str] = {'x': BF16, 'scales': BF16, 'biases': BF16, 'factors': F32,
                            'plane': F32}  # fmt: skip
-CACHE = {'q': BF16, 'table': I32, 'positions': I32, 'lanes': I32, 'count': I32}
+CACHE = {'q': BF16, 'table': I32, 'positions': I32, 'lanes': I32, 'ends': I32}
 
 
 def jobs() -> list[tuple[str, Any, dict[str, Any], dict[str, str], int, int]]:
@@ -110,7 +110,8 @@ def jobs() -> list[tuple[str, Any, dict[str, Any], dict[str, str], int, int]]:
             found.append((f'attend {name}', attention._attend,
                           {**base, 'NQ': 8, 'BLOCK': block}, types, 4 if window else 8, 3))
             found.append((f'attend prompt {name}', attention._attend_prompt,
-                          {**base, 'TILE': 32 if window else 16, 'BLOCK': wide}, types, 8, 2))
+                          {**base, 'NQ': 4, 'TILE': 32 if window else 16, 'BLOCK': wide},
+                          types, 8, 2))
             constants = {'D': size, 'ROTATED': 128 if window else 64, 'HQ': 8, 'HKV': 2,
                          'PARTS': 5, 'PAGE': 64, 'FP8': fp8, 'EARLY': True}  # fmt: skip
             found.append((f'heads {name}', rows._heads, constants,

@@ -136,10 +136,10 @@ def attention(rows: int) -> list[Any]:
         q = torch.randn(rows, 8, size, device='cuda').bfloat16() * size**-0.5
         out = torch.empty(rows, 8 * size, dtype=torch.bfloat16, device='cuda')
         lanes = torch.zeros(rows, dtype=torch.int32, device='cuda')
-        count = torch.full((1,), rows, dtype=torch.int32, device='cuda')
         for start in (0, 2048, 8192):
             positions = torch.arange(start, start + rows, dtype=torch.int32, device='cuda')
-            values = (q, pool, table, positions, lanes, count, 0, window, out)
+            ends = torch.full_like(positions, start + rows)
+            values = (q, pool, table, positions, lanes, ends, 0, window, out)
             seconds = timed(
                 lambda each: triton_ops.attend_prompt(*each), [values] * 4, repeats=3
             )

@@ -140,8 +140,8 @@ class Bench:
         for _ in range(30):
             torch.cuda.synchronize()
             started = time.perf_counter()
-            step._send(ids, positions, ids - 5, masks, lanes)
-            step._run('decode', lanes, step._decode)
+            step._send(step._buffers, ids, positions, ids - 5, positions + 1, masks, lanes)
+            step._run('decode', step._buffers, lanes, step._passes.decode)
             found.append(time.perf_counter() - started)
         return statistics.median(found)
 

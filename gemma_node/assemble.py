@@ -99,6 +99,7 @@ def assemble(
     generator = relay(engine) if relay else engine
     decider = Decider(tokenizer, template, settings, generator, vocab_size=config.vocab_size)
     report(0.8, 'warming up')
+    engine.warm_up()
     step_s = _warm_up(engine, tokenizer)
     facts = _facts(settings, digest, model, decider.prompt_digest, admission, engine)
     report(1.0, 'ready')

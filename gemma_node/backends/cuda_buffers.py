@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -62,34 +63,36 @@ class Buffers:
         def zeros(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
             return torch.zeros(*shape, dtype=dtype, device=device)
 
-        header = 3 * rows + 1
+        header = 4 * rows
         is_cuda = device.type == 'cuda'
         self._copied: Any = torch.cuda.Event() if is_cuda else None  # type: ignore[no-untyped-call]
         self._open_rows = 0
         staging = torch.zeros(header + MAX_ROWS * words, dtype=torch.int32, pin_memory=is_cuda)
         self._staging, self._header, self._words = staging, header, words
         self._inputs = zeros(header + MAX_ROWS * words, dtype=torch.int32)
-        self.count, self.ids, self.positions, self.lanes, self.masks = _split(
+        self.ids, self.positions, self.lanes, self.ends, self.masks = _split(
             self._inputs, rows, words
         )
         host = [each.numpy() for each in _split(staging, rows, words)]
-        self.host_count, self.host_ids, self.host_positions, self.host_lanes = host[:4]
+        self.host_ids, self.host_positions, self.host_lanes, self.host_ends = host[:4]
         self.host_masks = host[4]
         shape = (2, lanes, table_pages)
         self._host_tables = torch.zeros(shape, dtype=torch.int32, pin_memory=is_cuda)
         self.host_tables = self._host_tables.numpy()
         self.tables = zeros(*shape, dtype=torch.int32)
         self.tables_changed = True
-        self.picked = zeros(1, dtype=torch.int32)
+        self._host_picked = torch.zeros(MAX_ROWS, dtype=torch.int32, pin_memory=is_cuda)
+        self.host_picked = self._host_picked.numpy()
+        self.picked = zeros(MAX_ROWS, dtype=torch.int32)
         self.row_numbers = torch.arange(rows, dtype=torch.int32, device=device)
         self.h, self.x = zeros(rows, hidden), zeros(rows, hidden, dtype=narrow)
         self.narrow = zeros(rows, hidden, dtype=narrow)
         self.fed = zeros(rows, inner, dtype=narrow)
         self.opened = zeros(rows, config.ple_dim)
         self.gated = zeros(rows, config.ple_dim, dtype=narrow)
-        self._spares = {id(each): zeros(1, hidden, dtype=each.dtype)
-                        for each in (self.h, self.x, self.narrow)}  # fmt: skip
-        self.spare_int = zeros(1, dtype=torch.int32)
+        self._spares = {each.dtype: zeros(MAX_ROWS, hidden, dtype=each.dtype)
+                        for each in (self.h, self.x)}  # fmt: skip
+        self._spare_ints = zeros(MAX_ROWS, dtype=torch.int32)
         self._heads = {
             size: (
                 zeros(rows, config.num_heads, size, dtype=narrow),
@@ -102,14 +105,17 @@ class Buffers:
             hidden,
             *(layer.qkv.rows for layer in weights.layers),
         )
-        self._wide = zeros(rows * widest)
+        is_prompt = rows > MAX_ROWS
+        self._wide = zeros(rows * widest if is_prompt else 1)
         self._parts = zeros(_most_parts(weights))
         # Where a long prompt has weights unpacked.
         size = min(UNPACKED_NUMBERS, _largest_packed(weights)) if rows >= UNPACKED_FROM else 0
         self.room = zeros(size, dtype=narrow) if size else None
         self._planes = zeros(MAX_ROWS * config.num_layers * config.ple_dim)
         self.planes = self._planes
-        self.prompt_planes = zeros(rows, config.num_owning_layers, config.ple_dim)
+        self.prompt_planes = zeros(
+            rows if is_prompt else 1, config.num_owning_layers, config.ple_dim
+        )
         self.scratch = [self._scratch(zeros, table_pages * PAGE, window)
                         for window in (0, config.sliding_window)]  # fmt: skip
         self.logits = zeros(1, MAX_ROWS, vocab)
@@ -126,6 +132,12 @@ class Buffers:
         """Wait until what was last sent has left the host's buffers."""
         if self._copied is not None:
             self._copied.synchronize()
+
+    def set_page(self, kind: int, lane: int, number: int, page: int) -> None:
+        """Note a page; it goes to the device with what is sent next."""
+        self.wait()
+        self.host_tables[kind, lane, number] = page
+        self.tables_changed = True
 
     def sent(self) -> None:
         """Note that copies from the host's buffers are under way."""
@@ -159,9 +171,24 @@ class Buffers:
         self._inputs[start:end].copy_(self._staging[start:end], non_blocking=True)
         self.sent()
 
-    def spare(self, source: Tensor) -> Tensor:
-        """Return a row like one of a buffer."""
-        return self._spares[id(source)]
+    def send_picked(self, rows: Sequence[int]) -> None:
+        """Copy which rows of the pass are finished."""
+        self.wait()
+        self.host_picked[: len(rows)] = rows
+        self.picked.copy_(self._host_picked, non_blocking=True)
+        self.sent()
+
+    def pick(self, count: int) -> None:
+        """Make the picked rows the first ones."""
+        picked = self.picked[:count]
+        for source in (self.h, self.x, self.narrow):
+            spare = self._spares[source.dtype][:count]
+            torch.index_select(source, 0, picked, out=spare)
+            source[:count].copy_(spare)
+        for source in (self.ids, self.positions, self.lanes):
+            spare = self._spare_ints[:count]
+            torch.index_select(source, 0, picked, out=spare)
+            source[:count].copy_(spare)
 
     def queries(self, size: int) -> Tensor:
         """Return queries [rows, heads, size]."""
@@ -211,8 +238,8 @@ def _largest_packed(weights: DeviceWeights) -> int:
 
 
 def _split(values: Tensor, rows: int, words: int) -> list[Tensor]:
-    """Return count, ids, positions, lanes and masks of one input buffer."""
-    count, ids, positions, lanes, masks = torch.split(
-        values, [1, rows, rows, rows, MAX_ROWS * words]
+    """Return ids, positions, lanes, ends and masks of one input buffer."""
+    ids, positions, lanes, ends, masks = torch.split(
+        values, [rows, rows, rows, rows, MAX_ROWS * words]
     )
-    return [count, ids, positions, lanes, masks.view(MAX_ROWS, words)]
+    return [ids, positions, lanes, ends, masks.view(MAX_ROWS, words)]

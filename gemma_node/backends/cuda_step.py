@@ -31,6 +31,7 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,17 +41,18 @@ from torch import Tensor
 from gemma_node.backends.cuda_buffers import Buffers
 from gemma_node.backends.cuda_buffers import MAX_ROWS
 from gemma_node.backends.cuda_buffers import PAGE
+from gemma_node.backends.cuda_passes import NARROW
+from gemma_node.backends.cuda_passes import Passes
 from gemma_node.backends.cuda_weights import DeviceWeights
-from gemma_node.backends.cuda_weights import LayerWeights
 from gemma_node.errors import ConfigError
-from gemma_node.kernels.planes import Planes
-from gemma_node.kernels.tuning import Tiling
-from gemma_node.kernels.tuning import tiling_of
 from gemma_node.model.config import ModelConfig
 from gemma_node.model.gemma4 import Gemma4
 from gemma_node.model.linear import rounded_scale
 
-_NARROW = 8
+# Of how many rows at once the shared layers are run after prompts.
+FINISHED = (1, 2, 4, 8, MAX_ROWS)
+# Up to so many rows every multiple of 64 has a graph, then every multiple of 256.
+_FINE, _COARSE = 512, 256
 _MIN_HEAD_DIM, _MAX_HEAD_DIM = 16, 512
 KV_DTYPES = {'bfloat16': torch.bfloat16, 'float8': torch.uint8}
 Ids = npt.NDArray[np.int32]
@@ -62,11 +64,36 @@ class Looks:
     What a draw needs of rows that ran: `best` [rows] and `values` [rows, 3].
 
     The three are the best allowed logit and the logarithms of the sums of exponents over allowed
-    and over all ids.
+    and over all ids. `row` is where the first one's logits lie.
     """
 
     best: npt.NDArray[np.int32]
     values: npt.NDArray[np.float32]
+    row: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Consecutive prompt rows of one lane."""
+
+    lane: int
+    start: int
+    ids: Ids
+
+
+def places(segments: Sequence[Segment]) -> list[int]:
+    """Return at which row of a pass each segment begins."""
+    found, row = [], 0
+    for each in segments:
+        found.append(row)
+        row += len(each.ids) + -len(each.ids) % PAGE
+    return found
+
+
+def prompt_rows(count: int) -> int:
+    """Return how many rows a pass of so many is run with: few sizes, as each has a graph."""
+    step = PAGE if count <= _FINE else _COARSE
+    return -(-count // step) * step
 
 
 def device_problem(config: ModelConfig) -> str:
@@ -82,8 +109,8 @@ def device_problem(config: ModelConfig) -> str:
         if layer.num_kv_heads * layer.head_dim % 64:
             return f'keys of layer {layer.index} are not a multiple of 64 wide'
         group = config.num_heads // layer.num_kv_heads
-        if group & (group - 1) or group > _NARROW:
-            return f'{group} query heads a key head is no power of two up to {_NARROW}'
+        if group > NARROW:
+            return f'{group} query heads a key head are more than {NARROW}'
     if config.num_owning_layers * config.ple_dim % 64:
         return 'the owning layers\' share of the per-layer projection is not a multiple of 64'
     return ''
@@ -103,9 +130,17 @@ def _few_threads(rows: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
+def _looks(buffers: Buffers, rows: int) -> Looks:
+    found = buffers.host_result.numpy()
+    return Looks(best=found[:rows, 3].view(np.int32).copy(), values=found[:rows, :3].copy())
+
+
 class DeviceModel:
     """
     Gemma 4 in fixed buffers on one device; engine thread only.
+
+    A pass of prompts has buffers and a stream of its own: `begin` starts one, `decode` runs
+    beside it, `take` waits for it.
 
     :param ops: `kernels.triton_ops`, or `kernels.plain_ops`
     :param num_pages: pages of full and of sliding layers
@@ -130,7 +165,6 @@ class DeviceModel:
         problem = device_problem(config)
         if problem:
             raise ConfigError(f'the device step cannot run this model: {problem}')
-        self._ops = ops
         self.device = device
         # The twins look at values on the host, which no graph can.
         self._graphs = graphs and device.type == 'cuda' and ops.NAME == 'triton'
@@ -140,29 +174,37 @@ class DeviceModel:
         self.weights = DeviceWeights(
             model, num_positions=table_pages * PAGE, device=device, ple_on_host=ple_on_host
         )
-        dtype = torch.bfloat16
         self._num_positions = table_pages * PAGE
-        self._scale = rounded_scale(model.embed_tokens.scale, dtype)
-        self._ple_scale = rounded_scale(model.embed_tokens_per_layer.scale, dtype)
         self.pools = tuple(
             self._pool(count, KV_DTYPES[kv_dtype], is_sliding=is_sliding)
             for is_sliding, count in zip((False, True), num_pages, strict=True)
         )
-        self.max_prompt_rows = max(max_prompt_rows, MAX_ROWS)
-        self._buffers = Buffers(
-            config,
-            self.weights,
-            device=device,
-            rows=self.max_prompt_rows,
-            lanes=lanes,
-            table_pages=table_pages,
-        )
+        self._passes = Passes(
+            config, ops, self.weights, self.pools,
+            (rounded_scale(model.embed_tokens.scale, torch.bfloat16),
+             rounded_scale(model.embed_tokens_per_layer.scale, torch.bfloat16)),
+        )  # fmt: skip
+        self.max_prompt_rows = max(max_prompt_rows, PAGE)
+        # Of decode passes and of prompts: both may run at once.
+        self._buffers, self._prompts = (
+            Buffers(
+                config, self.weights, device=device, rows=rows, lanes=lanes,
+                table_pages=table_pages,
+            )
+            for rows in (MAX_ROWS, self.max_prompt_rows)
+        )  # fmt: skip
+        is_cuda = device.type == 'cuda'
+        # Lower numbers go first: decode steps before prompts.
+        self._streams: list[Any] = [
+            torch.cuda.Stream(device, priority=each)  # type: ignore[no-untyped-call]
+            for each in ((-1, 0) if is_cuda else ())
+        ]
+        self._done: Any = torch.cuda.Event() if is_cuda else None  # type: ignore[no-untyped-call]
 
     def set_page(self, kind: int, lane: int, number: int, page: int) -> None:
         """Say which page of full (0) or sliding layers (1) holds a lane's 64 positions."""
-        self._buffers.wait()
-        self._buffers.host_tables[kind, lane, number] = page
-        self._buffers.tables_changed = True
+        self._buffers.set_page(kind, lane, number, page)
+        self._prompts.set_page(kind, lane, number, page)
 
     def decode(
         self, ids: Ids, positions: Ids, lanes: Ids, masks: npt.NDArray[np.int32] | None = None
@@ -172,10 +214,61 @@ class DeviceModel:
 
         :param masks: int32 [rows, words], a bit an allowed id; None for all
         """
-        rows = len(ids)
-        self._send(ids, positions, lanes, masks, rows)
-        self._run('decode', rows, self._decode)
-        return self._receive(rows)
+        rows, buffers = len(ids), self._buffers
+        self._send(buffers, ids, positions, lanes, positions + 1, masks, min(rows, MAX_ROWS))
+        self._run('decode', buffers, rows, self._passes.decode)
+        return self._receive(buffers, rows)
+
+    def begin(
+        self,
+        segments: Sequence[Segment],
+        outputs: Sequence[int] = (),
+        masks: npt.NDArray[np.int32] | None = None,
+    ) -> None:
+        """
+        Start a pass of prompts, and the head for some of its rows; one at a time.
+
+        Each segment begins at a multiple of 64 rows of the pass.
+
+        :param outputs: up to 16 ascending rows of the pass, as `places` counts them
+        :param masks: int32 [outputs, words]
+        """
+        buffers = self._prompts
+        rows = prompt_rows(sum(len(each.ids) + -len(each.ids) % PAGE for each in segments))
+        rows = min(rows, self.max_prompt_rows)
+        ids, positions, lanes, ends = np.zeros((4, rows), np.int32)
+        for place, each in zip(places(segments), segments, strict=True):
+            count = len(each.ids)
+            whole = slice(place, place + count + -count % PAGE)
+            ids[place : place + count] = each.ids
+            lanes[whole] = each.lane
+            ends[whole] = each.start + count
+            # Rows past the end are thrown away; they must not read past tables.
+            positions[whole] = np.minimum(
+                np.arange(each.start, each.start + whole.stop - place), self._num_positions - 1
+            )
+        with self._beside():
+            # Nothing is sent once the pass runs: who waits for that would wait for it all.
+            count = next((each for each in FINISHED if each >= len(outputs)), 0)
+            if outputs:
+                buffers.send_picked([*outputs, *[outputs[-1]] * (count - len(outputs))])
+            self._send(buffers, ids, positions, lanes, ends, masks, len(outputs))
+            self._run('prompt', buffers, rows, self._passes.prompt)
+            if outputs:
+                self._run('finish', buffers, count, self._passes.finish)
+            buffers.host_result.copy_(buffers.result, non_blocking=True)
+            if self._done is not None:
+                self._done.record()
+
+    def is_done(self) -> bool:
+        """Whether the pass that was begun has ended."""
+        return self._done is None or bool(self._done.query())
+
+    def take(self, count: int) -> Looks:
+        """Wait for the pass that was begun; return what its first outputs say."""
+        if self._done is not None:
+            self._done.synchronize()
+        return _looks(self._prompts, count)
 
     def prompt(
         self,
@@ -190,34 +283,39 @@ class DeviceModel:
 
         :param masks: of the last output
         """
-        count = len(ids)
-        rows = -(-count // PAGE) * PAGE
-        # Rows past the end are computed and thrown away; they must not read past tables.
-        positions = np.arange(start, start + rows, dtype=np.int32)
-        np.minimum(positions, self._num_positions - 1, out=positions)
-        padded = np.zeros(rows, np.int32)
-        padded[:count] = ids
-        self._send(padded, positions, np.full(rows, lane, np.int32), masks, count)
-        self._run('prompt', rows, self._prompt)
-        looks = None
         self._kept = []
-        for row in outputs:
-            if looks is not None:
-                self._kept.append(self.logits(1)[0])
-            self._buffers.picked.fill_(row)
-            self._run('finish', 1, self._finish)
-            looks = self._receive(1)
-        return looks
+        groups = [outputs[first : first + MAX_ROWS] for first in range(0, len(outputs), MAX_ROWS)]
+        if len(outputs) > 1 and masks is not None:
+            masks = np.concatenate([np.full((len(groups[0]) - 1, masks.shape[1]), -1, np.int32),
+                                    masks[-1:]])  # fmt: skip
+        first = groups[0] if groups else ()
+        self.begin([Segment(lane, start, ids)], first, masks if len(groups) == 1 else None)
+        looks = self.take(len(first))
+        for group in groups[1:]:
+            self._kept += list(self.logits(len(first), prompts=True))
+            first = group
+            with self._beside():
+                padded = [*group, *[group[-1]] * (MAX_ROWS - len(group))]
+                self._prompts.send_picked(padded)
+                self._run('finish', self._prompts, MAX_ROWS, self._passes.finish)
+                looks = self._receive(self._prompts, len(group))
+        if len(first) > 1:
+            self._kept += list(self.logits(len(first), prompts=True)[:-1])
+        if not outputs:
+            return None
+        return Looks(best=looks.best[-1:], values=looks.values[-1:], row=len(first) - 1)
 
-    def look(self, row: int, mask: npt.NDArray[np.int32]) -> Looks:
+    def look(self, row: int, mask: npt.NDArray[np.int32], *, prompts: bool = False) -> Looks:
         """Look again at one row of the last pass, through a mask [words]."""
-        self._buffers.send_mask(mask)
-        self._run('look', row, self._look)
-        return self._receive(1)
+        buffers = self._prompts if prompts else self._buffers
+        buffers.send_mask(mask)
+        self._run('look', buffers, row, self._passes.look)
+        return self._receive(buffers, 1)
 
-    def logits(self, rows: int) -> npt.NDArray[np.float32]:
+    def logits(self, rows: int, *, prompts: bool = False) -> npt.NDArray[np.float32]:
         """Return the capped logits [rows, vocab] of the last pass."""
-        taken = self._buffers.logits[0, :rows].to('cpu', copy=True)
+        buffers = self._prompts if prompts else self._buffers
+        taken = buffers.logits[0, :rows].to('cpu', copy=True)
         found: npt.NDArray[np.float32] = taken.numpy()
         return found
 
@@ -227,12 +325,16 @@ class DeviceModel:
 
     def warm_up(self, rows: Sequence[int], prompt_rows: Sequence[int]) -> None:
         """Compile and capture what serving will run; page 0 of lane 0 is overwritten."""
-        mask = None
+        mask = np.full(-(-self.config.vocab_size // 32), -1, np.int32)
         for count in rows:
             zeros = np.zeros(count, np.int32)
-            self.decode(zeros, np.arange(count, dtype=np.int32), zeros, mask)
+            self.decode(zeros, np.arange(count, dtype=np.int32), zeros)
+            self.look(count - 1, mask)
         for count in prompt_rows:
             self.prompt(np.zeros(count, np.int32), 0, 0, (count - 1,))
+        for count in FINISHED:
+            self.prompt(np.zeros(PAGE, np.int32), 0, 0, range(count))
+            self.look(count - 1, mask, prompts=True)
 
     def _pool(self, count: int, dtype: torch.dtype, *, is_sliding: bool) -> Tensor:
         config = self.config
@@ -243,207 +345,70 @@ class DeviceModel:
         shape = (count, len(same), 2, same[0].num_kv_heads, PAGE, same[0].head_dim)
         return torch.zeros(shape, dtype=dtype, device=self.device)
 
+    @contextmanager
+    def _beside(self) -> Iterator[None]:
+        """Have prompts run on their stream, after what was asked for so far."""
+        if not self._streams:
+            yield
+            return
+        stream = self._streams[1]
+        stream.wait_stream(torch.cuda.current_stream(self.device))
+        with torch.cuda.stream(stream):
+            yield
+
     def _send(
         self,
+        buffers: Buffers,
         ids: Ids,
         positions: Ids,
         lanes: Ids,
+        ends: Ids,
         masks: npt.NDArray[np.int32] | None,
-        count: int,
+        looked_at: int,
     ) -> None:
-        buffers, rows = self._buffers, len(ids)
+        rows = len(ids)
         buffers.wait()
         buffers.host_ids[:rows] = ids
         buffers.host_positions[:rows] = positions
         buffers.host_lanes[:rows] = lanes
-        buffers.host_count[0] = count
-        buffers.send(masks, min(rows, MAX_ROWS))
-        if self.weights.ple_source is not None:
-            with _few_threads(rows):
-                taken = self.weights.ple_source.take(torch.from_numpy(ids.astype(np.int64)))
-                buffers.host_told[:rows].copy_(taken.dequantize(torch.bfloat16))
+        buffers.host_ends[:rows] = ends
+        buffers.send(masks, looked_at)
+        source = self.weights.ple_source
+        if source is not None:
             told = buffers.told.data[:rows, : buffers.told.columns]
-            told.copy_(buffers.host_told[:rows], non_blocking=True)
+            wanted = torch.from_numpy(ids.astype(np.int64))
+            if rows > MAX_ROWS and self.device.type == 'cuda':
+                # Many rows go as they are stored and are unpacked there.
+                told.copy_(source.take(wanted).to(self.device).dequantize(torch.bfloat16))
+            else:
+                with _few_threads(rows):
+                    taken = source.take(wanted).dequantize(torch.bfloat16)
+                    buffers.host_told[:rows].copy_(taken)
+                told.copy_(buffers.host_told[:rows], non_blocking=True)
         buffers.sent()
 
-    def _receive(self, rows: int) -> Looks:
-        buffers = self._buffers
+    def _receive(self, buffers: Buffers, rows: int) -> Looks:
         buffers.host_result.copy_(buffers.result)
-        found = buffers.host_result.numpy()
-        return Looks(
-            best=found[:rows, 3].view(np.int32).copy(), values=found[:rows, :3].copy()
-        )
+        return _looks(buffers, rows)
 
-    def _run(self, name: str, rows: int, body: Callable[[int], None]) -> None:
+    def _run(
+        self, name: str, buffers: Buffers, rows: int, body: Callable[[Buffers, int], None]
+    ) -> None:
         """Replay the graph of a pass, or run it; the first run of each compiles and captures."""
         if not self._graphs:
-            body(rows)
+            body(buffers, rows)
             return
-        key = (name, rows)
+        is_prompt = buffers is self._prompts
+        key = (f'prompt {name}' if is_prompt else name, rows)
         if key in self._captured:
             self._captured[key].replay()
             return
-        body(rows)
+        body(buffers, rows)
         torch.cuda.synchronize()
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            body(rows)
+        # Kernels of a graph keep the priority of the stream that they were captured on.
+        with torch.cuda.stream(self._streams[is_prompt]):
+            graph.capture_begin()
+            body(buffers, rows)
+            graph.capture_end()
         self._captured[key] = graph
-
-    def _decode(self, rows: int) -> None:
-        ops, weights, buffers, config = self._ops, self.weights, self._buffers, self.config
-        width = _NARROW if rows <= _NARROW else MAX_ROWS
-        ops.embed(
-            buffers.ids, weights.embedding, self._scale, weights.layers[0].input_norm,
-            config.rms_norm_eps, buffers.h, buffers.narrow, buffers.x, rows,
-        )  # fmt: skip
-        self._mix(weights.context, 0, config.num_layers, width, rows)
-        for layer in weights.layers:
-            self._layer(layer, layer.plan.index, width, rows)
-        self._head(width, rows)
-
-    def _finish(self, rows: int) -> None:
-        """Run the shared layers for one row of a prompt pass that has just run."""
-        buffers, config, weights = self._buffers, self.config, self.weights
-        first = config.num_owning_layers
-        for source in (buffers.h, buffers.x, buffers.narrow):
-            torch.index_select(source, 0, buffers.picked, out=buffers.spare(source))
-            source[:1].copy_(buffers.spare(source))
-        for source in (buffers.ids, buffers.positions):
-            torch.index_select(source, 0, buffers.picked, out=buffers.spare_int)
-            source[:1].copy_(buffers.spare_int)
-        if first < config.num_layers:
-            split = first * config.ple_dim
-            shared = weights.context.part(split, config.num_layers * config.ple_dim)
-            self._mix(shared, first, config.num_layers, _NARROW, rows, picked=True)
-            for layer in weights.layers[first:]:
-                self._layer(layer, layer.plan.index - first, _NARROW, rows)
-        self._head(_NARROW, rows)
-
-    def _mix(
-        self,
-        context: Planes,
-        first: int,
-        last: int,
-        width: int,
-        rows: int,
-        *,
-        picked: bool = False,
-    ) -> None:
-        """Compute the per-layer inputs of layers from `first` to before `last`."""
-        ops, weights, buffers, config = self._ops, self.weights, self._buffers, self.config
-        parts = buffers.parts(context, width)
-        ops.product(buffers.narrow[:width], context, parts)
-        table, ids = weights.ple_table, buffers.ids
-        if table is None:
-            table, ids = buffers.told, buffers.picked if picked else buffers.row_numbers
-        ops.per_layer(
-            ids, table, self._ple_scale, parts, config.hidden_size**-0.5, weights.ple_norm,
-            config.rms_norm_eps, first, buffers.plane(last - first), rows,
-        )  # fmt: skip
-        buffers.planes = buffers.plane(last - first)
-
-    def _layer(self, layer: LayerWeights, plane: int, width: int, rows: int) -> None:
-        """One layer of a decode pass: thirteen launches."""
-        ops, buffers, eps = self._ops, self._buffers, self.config.rms_norm_eps
-        kind, size = int(layer.plan.is_sliding), layer.plan.head_dim
-        window = self.config.sliding_window if kind else 0
-        q, attended = buffers.queries(size), buffers.attended(size)
-        qkv = buffers.parts(layer.qkv, width)
-        ops.product(buffers.x[:width], layer.qkv, qkv)
-        self._heads(layer, qkv, q, rows)
-        parts, stats = buffers.scratch[kind]
-        ops.attend(
-            q, self.pools[kind], buffers.tables[kind], buffers.positions, buffers.lanes,
-            layer.slot, window, parts, stats, attended, rows,
-        )  # fmt: skip
-        mixed = buffers.parts(layer.output, width)
-        ops.product(attended[:width], layer.output, mixed)
-        ops.residual(mixed, layer.post_attention_norm, buffers.h, None,
-                     layer.pre_feedforward_norm, eps, buffers.x, rows)  # fmt: skip
-        ops.product(buffers.x[:width], layer.gate_up, buffers.fed[:width], gated=True)
-        mixed = buffers.parts(layer.down, width)
-        ops.product(buffers.fed[:width], layer.down, mixed)
-        ops.residual(mixed, layer.post_feedforward_norm, buffers.h, None, None, eps,
-                     buffers.x, rows)  # fmt: skip
-        opened = buffers.parts(layer.ple_gate, width)
-        ops.product(buffers.x[:width], layer.ple_gate, opened)
-        ops.gate(opened, buffers.planes[:, plane], buffers.gated[:rows])
-        mixed = buffers.parts(layer.ple_projection, width)
-        ops.product(buffers.gated[:width], layer.ple_projection, mixed)
-        ops.residual(mixed, layer.post_ple_norm, buffers.h, layer.scalar,
-                     self._next_norm(layer), eps, buffers.x, rows)  # fmt: skip
-
-    def _heads(self, layer: LayerWeights, qkv: Tensor, q: Tensor, rows: int) -> None:
-        buffers, kind = self._buffers, int(layer.plan.is_sliding)
-        cos, sin = self.weights.rotary[layer.plan.is_sliding]
-        self._ops.heads(
-            qkv, layer.head_norms, cos, sin, buffers.positions, buffers.lanes, buffers.count,
-            buffers.tables[kind], q, self.pools[kind], layer.slot, layer.plan.num_kv_heads,
-            self.config.rms_norm_eps, rows, owns=layer.plan.owns_kv,
-        )  # fmt: skip
-
-    def _next_norm(self, layer: LayerWeights) -> Tensor:
-        index = layer.plan.index + 1
-        layers = self.weights.layers
-        return layers[index].input_norm if index < len(layers) else self.weights.norm
-
-    def _head(self, width: int, rows: int) -> None:
-        ops, buffers = self._ops, self._buffers
-        logits = buffers.logits[:, :width]
-        ops.product(buffers.x[:width], self.weights.head, logits, tiling=self._head_tiling)
-        ops.choose(logits[0], buffers.masks, self.config.softcap, buffers.blocks,
-                   buffers.looks, buffers.best, rows)  # fmt: skip
-
-    def _look(self, row: int) -> None:
-        buffers = self._buffers
-        self._ops.choose(buffers.logits[0, row : row + 1], buffers.masks, None, buffers.blocks,
-                         buffers.looks, buffers.best, 1)  # fmt: skip
-
-    @property
-    def _head_tiling(self) -> Tiling:
-        return tiling_of(self.weights.head, whole=True)
-
-    def _prompt(self, rows: int) -> None:
-        ops, weights, buffers, config = self._ops, self.weights, self._buffers, self.config
-        eps, owners = config.rms_norm_eps, config.num_owning_layers
-        x, narrow, wide = buffers.x[:rows], buffers.narrow[:rows], buffers.wide
-        room = buffers.room
-        ops.embed(
-            buffers.ids, weights.embedding, self._scale, weights.layers[0].input_norm, eps,
-            buffers.h, buffers.narrow, buffers.x, rows,
-        )  # fmt: skip
-        context = weights.context.part(0, owners * config.ple_dim)
-        mixed = wide(rows, context.rows)
-        ops.prompt_product(narrow, context, mixed, room=room)
-        table, ids = weights.ple_table, buffers.ids
-        if table is None:
-            table, ids = buffers.told, buffers.row_numbers
-        planes = buffers.prompt_planes
-        ops.per_layer(ids, table, self._ple_scale, mixed[None], config.hidden_size**-0.5,
-                      weights.ple_norm, eps, 0, planes, rows)  # fmt: skip
-        for layer in weights.layers[:owners]:
-            kind, size = int(layer.plan.is_sliding), layer.plan.head_dim
-            q, attended = buffers.queries(size)[:rows], buffers.attended(size)[:rows]
-            qkv = wide(rows, layer.qkv.rows)
-            ops.prompt_product(x, layer.qkv, qkv, room=room)
-            self._heads(layer, qkv[None], q, rows)
-            ops.attend_prompt(
-                q, self.pools[kind], buffers.tables[kind], buffers.positions, buffers.lanes,
-                buffers.count, layer.slot, config.sliding_window if kind else 0, attended,
-            )  # fmt: skip
-            mixed = wide(rows, config.hidden_size)
-            ops.prompt_product(attended, layer.output, mixed, room=room)
-            ops.residual(mixed[None], layer.post_attention_norm, buffers.h, None,
-                         layer.pre_feedforward_norm, eps, buffers.x, rows)  # fmt: skip
-            fed = buffers.fed[:rows]
-            ops.prompt_product(x, layer.gate_up, fed, gated=True, room=room)
-            ops.prompt_product(fed, layer.down, mixed, room=room)
-            ops.residual(mixed[None], layer.post_feedforward_norm, buffers.h, None, None, eps,
-                         buffers.x, rows)  # fmt: skip
-            opened = buffers.opened[:rows]
-            ops.prompt_product(x, layer.ple_gate, opened, room=room)
-            ops.gate(opened[None], planes[:rows, layer.plan.index], buffers.gated[:rows])
-            ops.prompt_product(buffers.gated[:rows], layer.ple_projection, mixed, room=room)
-            ops.residual(mixed[None], layer.post_ple_norm, buffers.h, layer.scalar,
-                         self._next_norm(layer), eps, buffers.x, rows)  # fmt: skip

@@ -32,10 +32,10 @@ class EngineConfig:
 
     `device` is a torch device string. `compute_dtype` is float32, bfloat16 or auto (float32 on a
     CPU with room for it, else the checkpoint's). `num_threads` 0 leaves torch's own choice.
-    `native` allows the native CPU step. `kv_dtype` is of cached keys and values, in PyTorch no
-    wider than the arithmetic. `state_dir` '' keeps no states on disk; `state_identity` names
-    model and recipe there. Drafts cost rows: with more than `max_drafting_lanes` decoding, their
-    time is better spent on the others.
+    `native` allows the native CPU step and the device step. `kv_dtype` is of cached keys and
+    values, in PyTorch no wider than the arithmetic. `state_dir` '' keeps no states on disk;
+    `state_identity` names model and recipe there. Drafts cost rows: with more than
+    `max_drafting_lanes` decoding, their time is better spent on the others.
     """
 
     lanes: int = 8

@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 import time
+from typing import cast
 
 import torch
 
@@ -35,12 +36,15 @@ from gemma_node.core import GenerationProgress
 from gemma_node.core import GenerationResult
 from gemma_node.engine.checks import check
 from gemma_node.engine.config import EngineConfig
-from gemma_node.engine.drafts import MAX_DRAFT
+from gemma_node.engine.flight import Flight
 from gemma_node.engine.keeper import Keeper
 from gemma_node.engine.producer import Producer
 from gemma_node.engine.producer import Trace
+from gemma_node.engine.rounds import Ends
+from gemma_node.engine.rounds import Rounds
 from gemma_node.engine.runner import Found
 from gemma_node.engine.runner import make_runner
+from gemma_node.engine.runner import OverlappingRunner
 from gemma_node.engine.runner import Rows
 from gemma_node.engine.sampler import NotFiniteError
 from gemma_node.engine.scheduler import Scheduler
@@ -78,6 +82,14 @@ class Engine:
         self._keeper = Keeper(self._runner, config)
         self._producer = Producer(self._vocab_size)
         self._scheduler = Scheduler(config.lanes)
+        ends = Ends(self._fail, self._conclude)
+        self._rounds = Rounds(self._runner, self._scheduler, self._producer, config, ends)
+        self._flight: Flight | None = None
+        if self._runner.overlaps:
+            overlapping = cast('OverlappingRunner', self._runner)
+            self._flight = Flight(
+                overlapping, self._scheduler, self._keeper, self._producer, ends
+            )
         self._to_prepare: OrderedDict[str, Generation] = OrderedDict()
         self._ended: list[GenerationResult] = []
         self._num_submitted = 0
@@ -85,6 +97,7 @@ class Engine:
         self._decode_seconds = 0.0
         self._prefill_seconds = 0.0
         self._fastest_row_s = 0.0
+        self._begun_at = 0.0
 
     @property
     def has_work(self) -> bool:
@@ -149,21 +162,23 @@ class Engine:
         with torch.inference_mode():
             self._begin()
             started = self._clock()
-            chosen = self._scheduler.next_prefill()
-            if chosen is not None:
-                changed = [chosen]
-                try:
-                    self._prefill(chosen)
-                except Exception as error:
-                    self._fail(chosen, error)
-                if not chosen.is_idle:
-                    self._prefill_seconds += self._clock() - started
+            if self._flight is not None:
+                changed = self._step_beside(self._flight, started)
             else:
-                changed = self._decode_round(started)
+                chosen = self._scheduler.next_prefill()
+                if chosen is not None:
+                    changed = self._prefill_alone(chosen, started)
+                else:
+                    changed = self._decode_round()
         ended, self._ended = self._ended, []
         over = {result.id for result in ended}
         alive = [each for each in changed if not each.is_idle and each.generation.id not in over]
         return [*(each.progress() for each in alive), *ended]
+
+    def warm_up(self) -> None:
+        """Do what only first passes do; nothing may run yet."""
+        with torch.inference_mode():
+            self._runner.warm_up()
 
     def forget(self, state_key: str) -> None:
         """Drop the prompt states of one key; shared prefixes stay."""
@@ -270,6 +285,42 @@ class Engine:
             if sequence.generation.state_key == state_key:
                 self._end(sequence, Finish.CANCELED)
 
+    def _step_beside(self, flight: Flight, started: float) -> list[Sequence]:
+        """Take in prompts that have run, begin the next ones, and decode beside them."""
+        changed: list[Sequence] = []
+        scheduler = self._scheduler
+        if flight.is_up and (flight.is_done() or not scheduler.is_decoding):
+            count = flight.num_rows
+            changed += flight.land(self._clock)
+            took = self._clock() - self._begun_at
+            row_s = took / max(1, count)
+            self._fastest_row_s = min(self._fastest_row_s or row_s, row_s)
+            self._prefill_seconds += took
+            self._prefilled_tokens += count
+        if not flight.is_up:
+            self._begun_at = self._clock()
+            for sequence in scheduler.prefills():
+                if sequence.generation.prompt_logprobs:
+                    scheduler.chunk_begins(sequence)
+                    return changed + self._prefill_alone(sequence, self._begun_at)
+            row_s = self._fastest_row_s
+            most = int(self.config.max_slice_s / row_s) if row_s else 0
+            changed += flight.begin(most, self._resume)
+        if scheduler.is_decoding:
+            changed += self._decode_round()
+        # Each once, in the order of what happened.
+        return list({id(each): each for each in changed}.values())
+
+    def _prefill_alone(self, chosen: Sequence, started: float) -> list[Sequence]:
+        """Run a part of one prompt while nothing else runs."""
+        try:
+            self._prefill(chosen)
+        except Exception as error:
+            self._fail(chosen, error)
+        if not chosen.is_idle:
+            self._prefill_seconds += self._clock() - started
+        return [chosen]
+
     def _prefill(self, sequence: Sequence) -> None:
         if not sequence.rows and not self._resume(sequence):
             return
@@ -310,6 +361,7 @@ class Engine:
 
     def _resume(self, sequence: Sequence) -> bool:
         """Begin a prompt from a kept state where one fits; False when it has no time left."""
+        sequence.sought_state = True
         # A kept row has no logits any more.
         if not sequence.generation.prompt_logprobs:
             self._keeper.resume(sequence)
@@ -349,40 +401,11 @@ class Engine:
         left = sequence.num_prompt_tokens - sequence.rows
         return self._clock() + left * self._fastest_row_s > sequence.generation.deadline
 
-    def _decode_round(self, started: float) -> list[Sequence]:
-        waiting = self._scheduler.next_decodes()
-        drafts = self.config.drafts and self._runner.shares_passes
-        limit = MAX_DRAFT if drafts and len(waiting) <= self.config.max_drafting_lanes else 0
-        size = len(waiting) if self._runner.shares_passes else 1
-        changed = []
-        for first in range(0, len(waiting), max(1, size)):
-            group = waiting[first : first + size]
-            changed += group
-            for sequence in group:
-                self._scheduler.decoded(sequence)
-            self._decode([(each, self._pending(each, limit)) for each in group])
-            if self._clock() - started >= self.config.max_slice_s:
-                break
+    def _decode_round(self) -> list[Sequence]:
+        started = self._clock()
+        changed = self._rounds.run(self._clock)
         self._decode_seconds += self._clock() - started
         return changed
-
-    def _decode(self, batch: list[tuple[Sequence, Rows]]) -> None:
-        """Run one pass of many lanes; if it fails, each alone, to find whose fault it was."""
-        try:
-            found = self._runner.forward([rows for _, rows in batch]) if batch else []
-        except Exception as error:
-            if len(batch) == 1:
-                self._fail(batch[0][0], error)
-                return
-            for each in batch:
-                self._decode([each])
-            return
-        for (sequence, rows), logits in zip(batch, found, strict=True):
-            try:
-                self._producer.consume(sequence, rows.start, rows.token_ids, logits)
-            except Exception as error:
-                self._fail(sequence, error)
-            self._conclude(sequence)
 
     def _conclude(self, sequence: Sequence) -> None:
         """End a sequence that has come to its end."""
@@ -415,6 +438,8 @@ class Engine:
         text: str = '',
         is_poisoned: bool = False,
     ) -> None:
+        if self._flight is not None:
+            self._flight.leave(sequence)
         self._scheduler.remove(sequence)
         if sequence.lane >= 0:
             self._runner.leave(sequence.lane, is_poisoned=is_poisoned)
@@ -423,20 +448,4 @@ class Engine:
         now = self._clock()
         self._ended.append(
             sequence.result(finish, now, stop_id=stop_id, error_code=code, error_msg=text)
-        )
-
-    def _pending(self, sequence: Sequence, limit: int) -> Rows:
-        """Return the rows that a decoding sequence runs next: known tokens, then drafts."""
-        known = tuple(sequence.ids[sequence.rows :])
-        left = sequence.generation.max_tokens - sequence.num_produced - 1
-        drafts: tuple[int, ...] = ()
-        if limit and sequence.generation.draft:
-            guessed = sequence.drafter.propose(min(limit, left))
-            drafts = self._producer.possible(sequence, guessed)
-        return Rows(
-            lane=sequence.lane,
-            start=sequence.rows,
-            token_ids=known + drafts,
-            num_prompt=sequence.num_prompt_tokens,
-            outputs=tuple(range(len(known) - 1, len(known) + len(drafts))),
         )

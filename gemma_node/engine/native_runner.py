@@ -64,6 +64,9 @@ class NativeRunner:
     grid = 1
     chunk = TILE
     shares_passes = True
+    max_rows = 0
+    free_rows = 0
+    overlaps = False
 
     def __init__(self, model: Gemma4, config: EngineConfig) -> None:
         self._window = model.config.sliding_window
@@ -83,6 +86,9 @@ class NativeRunner:
         shape = (config.lanes, num_pages)
         self._pages = tuple(np.full(shape, -1, np.int32) for _ in _NAMES)
         self._addresses = (np.zeros(shape, np.int64), np.zeros(shape, np.int64))
+
+    def warm_up(self) -> None:
+        """Do nothing: nothing is compiled."""
 
     @property
     def nbytes(self) -> int:
@@ -205,6 +211,10 @@ class NativeRunner:
                     self._place(kind, lane, number, pool.take())
                 elif pool.is_shared(page):
                     self._place(kind, lane, number, pool.own(page))
+        self._release_behind(lane, start)
+
+    def _release_behind(self, lane: int, start: int) -> None:
+        """Let go what no row from `start` on sees."""
         behind = max(0, start - self._window) // PAGE
         for number in range(behind - 1, -1, -1):
             if self._pages[1][lane, number] < 0:

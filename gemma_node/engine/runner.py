@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 from typing import Protocol
 
@@ -32,15 +33,17 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from gemma_node.backends.cuda_step import device_problem
 from gemma_node.engine.config import EngineConfig
-from gemma_node.engine.sampler import FarRow
+from gemma_node.engine.sampler import Mask
 from gemma_node.engine.sampler import numbers
+from gemma_node.engine.sampler import Row
 from gemma_node.model.cached_native import native_problem
 from gemma_node.model.gemma4 import Gemma4
 
 Logits = npt.NDArray[np.float32]
 # Rows of logits, here or where they were computed.
-Found = Logits | Sequence[FarRow]
+Found = Logits | Sequence[Row]
 # Pieces of memory and their bytes.
 Parts = Mapping[Any, int]
 
@@ -49,6 +52,9 @@ Parts = Mapping[Any, int]
 class Rows:
     """
     Consecutive tokens of one lane to run, from position `start`.
+
+    What the first output is drawn through is `mask`, where it is known: a runner may look through
+    it at once.
 
     `outputs` are the ascending indices whose logits are wanted. Tokens before position
     `num_prompt` are a prompt's; between two prompt chunks lies a grid line.
@@ -59,6 +65,7 @@ class Rows:
     token_ids: tuple[int, ...]
     num_prompt: int
     outputs: tuple[int, ...] = ()
+    mask: Mask | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -91,8 +98,20 @@ class Runner(Protocol):
     shares_passes: bool
     """Whether one pass of many lanes costs less than one after the other."""
 
+    max_rows: int
+    """So many rows after prompts, of all lanes, make one pass at most; 0 for any number."""
+
+    free_rows: int
+    """Up to so many rows a pass takes as long as with one; 0 where each row costs."""
+
+    overlaps: bool
+    """Whether it is an OverlappingRunner."""
+
     identity: str
     """What computes; part of the key of states on disk."""
+
+    def warm_up(self) -> None:
+        """Do what only first passes do, before requests come."""
 
     @property
     def nbytes(self) -> int:
@@ -129,20 +148,58 @@ class Runner(Protocol):
         """Make a snapshot of what `export` gave; ValueError where names or shapes differ."""
 
 
+class OverlappingRunner(Runner, Protocol):
+    """A runner whose prompt passes run beside decode steps, one at a time."""
+
+    batch_rows: int
+    """Prompts of several lanes make one pass of at most so many rows, each in whole tiles."""
+
+    def begin(self, batch: Sequence[Rows]) -> None:
+        """Start prompt rows of some lanes; each wants the logits of its last row or none."""
+
+    def is_done(self) -> bool:
+        """Whether what was begun has ended."""
+
+    def wait(self) -> None:
+        """Wait for what was begun, and leave it to `take`."""
+
+    def take(self) -> Sequence[Found]:
+        """Wait for what was begun; return logits of each entry, valid until the next `begin`."""
+
+
 def dense(found: Found) -> Logits:
     """Return logits [outputs, vocab], wherever they were."""
     if isinstance(found, np.ndarray):
         return found
+    if not found:
+        return np.empty((0, 0), np.float32)
     return np.stack([numbers(row) for row in found])
 
 
 def make_runner(model: Gemma4, config: EngineConfig) -> Runner:
-    """Return the native runner where it can run this model in this form, else PyTorch's."""
-    # Both are imported here: each is half of an either-or.
-    from gemma_node.engine.native_runner import NativeRunner
+    """Return the native or the device runner where it can run this model, else PyTorch's."""
+    # Each is imported where it is chosen: they are an either-or.
+    if is_native(model, config):
+        from gemma_node.engine.native_runner import NativeRunner
+
+        return NativeRunner(model, config)
+    if is_on_device(model, config):
+        from gemma_node.engine.device_runner import DeviceRunner
+        from gemma_node.kernels import triton_ops
+
+        # Computed in bfloat16, it keeps nothing wider.
+        kv_dtype = 'float8' if config.kv_dtype == 'float8' else 'bfloat16'
+        return DeviceRunner(model, config, triton_ops, kv_dtype=kv_dtype)
     from gemma_node.engine.torch_runner import TorchRunner
 
-    return NativeRunner(model, config) if is_native(model, config) else TorchRunner(model, config)
+    return TorchRunner(model, config)
+
+
+def is_on_device(model: Gemma4, config: EngineConfig) -> bool:
+    """Return whether the device step is to run this model."""
+    is_cuda = torch.device(config.device).type == 'cuda'
+    is_wanted = config.native and is_cuda and config.compute_dtype == 'bfloat16'
+    return is_wanted and find_spec('triton') is not None and not device_problem(model.config)
 
 
 def is_native(model: Gemma4, config: EngineConfig) -> bool:

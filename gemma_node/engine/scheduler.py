@@ -111,19 +111,37 @@ class Scheduler:
 
     def next_prefill(self) -> Sequence | None:
         """Return whose prefill tile is this step, or None when the step decodes."""
+        candidates = self._prefilling()
+        if not candidates or (self.is_decoding and self._was_prefill):
+            self._was_prefill = False
+            return None
+        self._was_prefill = True
+        self.chunk_begins(candidates[0])
+        return candidates[0]
+
+    @property
+    def is_decoding(self) -> bool:
+        """Whether any sequence is past its prompt."""
+        return any(each.phase is Phase.DECODE for each in self._running)
+
+    def prefills(self) -> Iterator[Sequence]:
+        """Yield whose prompts may run now, the next one first; the caller says which began."""
+        for each in self._prefilling():
+            # What an earlier one has begun may be what this one needs.
+            if each in self._running and not self._awaits_prefix(each):
+                yield each
+
+    def chunk_begins(self, sequence: Sequence) -> None:
+        """Note that a part of a sequence's prompt runs now: the others are before it then."""
+        self._num_chunks += 1
+        sequence.last_chunk = self._num_chunks
+
+    def _prefilling(self) -> list[Sequence]:
         candidates = [each for each in self._running if each.phase is Phase.PREFILL]
         if any(not each.is_idle for each in self._running):
             candidates = [each for each in candidates if not each.is_idle]
         candidates = [each for each in candidates if not self._awaits_prefix(each)]
-        decoding = any(each.phase is Phase.DECODE for each in self._running)
-        if not candidates or (decoding and self._was_prefill):
-            self._was_prefill = False
-            return None
-        self._was_prefill = True
-        chosen = min(candidates, key=lambda each: (-each.generation.priority, each.last_chunk))
-        self._num_chunks += 1
-        chosen.last_chunk = self._num_chunks
-        return chosen
+        return sorted(candidates, key=lambda each: (-each.generation.priority, each.last_chunk))
 
     def next_decodes(self) -> list[Sequence]:
         """

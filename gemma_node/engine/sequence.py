@@ -77,6 +77,7 @@ class Sequence:
         self.scores: tuple[float, ...] = ()
         self.prompt_logprobs: list[float] = []
         self.last_chunk = 0
+        self.sought_state = False
         self.cached_tokens = 0
         self.cache_source = CacheSource.COLD
         self.forced_tokens = 0
@@ -117,10 +118,17 @@ class Sequence:
         """The tokens before `shared_line`."""
         return self.generation.prompt_ids[: self.shared_line]
 
-    def next_chunk(self) -> tuple[int, bool]:
-        """Return where the next prompt chunk ends, and whether it is the last."""
+    def next_chunk(self, most: int = 0) -> tuple[int, bool]:
+        """
+        Return where the next prompt chunk ends, and whether it is the last.
+
+        :param most: so many rows at most, in whole tiles; 0 for a chunk
+        """
         # Chunks end on lines of absolute position, never where a turn or a state happens to.
-        end = min((self.rows // self.chunk + 1) * self.chunk, self.num_prompt_tokens)
+        end = (self.rows // self.chunk + 1) * self.chunk
+        if most:
+            end = min(end, self.rows + max(1, most // self.grid) * self.grid)
+        end = min(end, self.num_prompt_tokens)
         return end, end == self.num_prompt_tokens
 
     def append(self, token_id: int, probability: float, mass: float) -> None:

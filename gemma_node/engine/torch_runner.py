@@ -53,6 +53,9 @@ class TorchRunner:
     grid = TILE
     chunk = TILE
     shares_passes = False
+    max_rows = 0
+    free_rows = 0
+    overlaps = False
 
     def __init__(self, model: Gemma4, config: EngineConfig) -> None:
         stored = model.norm.weight.dtype
@@ -81,6 +84,9 @@ class TorchRunner:
             kv_dtype=self.kv_dtype,
         )
         self._caches: list[LaneCache | None] = [None] * config.lanes
+
+    def warm_up(self) -> None:
+        """Do nothing: nothing is compiled."""
 
     @property
     def nbytes(self) -> int:

@@ -147,7 +147,7 @@ def heads(
     sin: Tensor,
     positions: Tensor,
     lanes: Tensor,
-    count: Tensor,
+    ends: Tensor,
     table: Tensor,
     q: Tensor,
     pool: Tensor,
@@ -158,7 +158,7 @@ def heads(
     *,
     owns: bool,
 ) -> None:
-    """Norm and rotate heads, and write keys and values of the first `count` rows into pages."""
+    """Norm and rotate heads, and write keys and values of rows before their `ends`."""
     num_heads, size = q.shape[1:]
     whole = qkv[:, :rows].float().sum(0).view(rows, -1, size)
     where = positions[:rows].long()
@@ -175,8 +175,10 @@ def heads(
     values = reference.rms_norm(whole[:, num_heads + num_kv_heads :], None, eps)
     dtype = torch.float8_e4m3fn if pool.dtype == torch.uint8 else pool.dtype
     written = torch.stack((keys, values), 1).to(dtype).view(pool.dtype)
-    for row in range(min(rows, int(count))):
+    for row in range(rows):
         position = int(positions[row])
+        if position >= int(ends[row]):
+            continue
         page = int(table[lanes[row], position // PAGE])
         pool[page, slot, :, :, position % PAGE] = written[row]
 
@@ -205,14 +207,16 @@ def attend_prompt(
     table: Tensor,
     positions: Tensor,
     lanes: Tensor,
-    count: Tensor,
+    ends: Tensor,
     slot: int,
     window: int,
     out: Tensor,
 ) -> None:
-    """Attend with consecutive rows of one lane, the first `count` of which are real."""
-    for row in range(int(count)):
-        out[row] = _attended(q[row], pool, table[lanes[0]], int(positions[row]), slot, window)
+    """Attend with rows that are consecutive and of one lane in each page."""
+    for row in range(len(q)):
+        if int(positions[row]) < int(ends[row]):
+            pages = table[lanes[row]]
+            out[row] = _attended(q[row], pool, pages, int(positions[row]), slot, window)
 
 
 def choose(

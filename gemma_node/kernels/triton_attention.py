@@ -141,32 +141,37 @@ def _combine(
 
 @triton.jit
 def _attend_prompt(
-    q, pool, table, positions, lanes, count, out,
+    q, pool, table, positions, lanes, ends, out,
     table_stride, page_stride, slot_offset, value_offset,
-    D: tl.constexpr, GROUP: tl.constexpr, HQ: tl.constexpr, TILE: tl.constexpr,
-    BLOCK: tl.constexpr, WINDOW: tl.constexpr, PAGE: tl.constexpr, FP8: tl.constexpr,
-    WIDE: tl.constexpr, ASM: tl.constexpr, EARLY: tl.constexpr,
+    D: tl.constexpr, GROUP: tl.constexpr, NQ: tl.constexpr, HQ: tl.constexpr,
+    TILE: tl.constexpr, BLOCK: tl.constexpr, WINDOW: tl.constexpr, PAGE: tl.constexpr,
+    FP8: tl.constexpr, WIDE: tl.constexpr, ASM: tl.constexpr, EARLY: tl.constexpr,
 ):  # fmt: skip
-    """Do a tile of consecutive rows, all queries that read one head."""
+    """Do a tile of consecutive rows of one lane, all queries that read one head."""
     _begin(EARLY)
     tile = tl.program_id(0)
     kv = tl.program_id(1)
-    lane = tl.load(lanes)
-    start = tl.load(positions)
-    end = start + tl.load(count)
-    r = tl.arange(0, TILE * GROUP)
+    lane = tl.load(lanes + tile * TILE)
+    start = tl.load(positions + tile * TILE)
+    end = tl.load(ends + tile * TILE)
+    r = tl.arange(0, TILE * NQ)
     row = tile * TILE + r % TILE
-    asking = start + row
+    asking = start + r % TILE
     d = tl.arange(0, D)
     at = ((row.to(tl.int64) * HQ) + kv * GROUP + r // TILE) * D
-    asked = tl.load(q + at[:, None] + d[None, :])
-    acc = tl.zeros((TILE * GROUP, D), dtype=tl.float32)
-    top = tl.full((TILE * GROUP,), float('-inf'), tl.float32)
-    total = tl.zeros((TILE * GROUP,), dtype=tl.float32)
+    # Tiles have powers of two of queries a head; those past the group are thrown away.
+    mine = (r // TILE < GROUP)[:, None] & (d[None, :] >= 0)
+    if NQ == GROUP:
+        asked = tl.load(q + at[:, None] + d[None, :])
+    else:
+        asked = tl.load(q + at[:, None] + d[None, :], mask=mine, other=0.0)
+    acc = tl.zeros((TILE * NQ, D), dtype=tl.float32)
+    top = tl.full((TILE * NQ,), float('-inf'), tl.float32)
+    total = tl.zeros((TILE * NQ,), dtype=tl.float32)
     low = 0
     if WINDOW > 0:
-        low = tl.maximum(start + tile * TILE - WINDOW + 1, 0) // BLOCK * BLOCK
-    high = tl.minimum(start + tile * TILE + TILE, end)
+        low = tl.maximum(start - WINDOW + 1, 0) // BLOCK * BLOCK
+    high = tl.minimum(start + TILE, end)
     for base in range(low, high, BLOCK):
         inside = tl.arange(0, BLOCK)
         position = base + inside
@@ -174,7 +179,7 @@ def _attend_prompt(
         to = page * page_stride + slot_offset + (kv * PAGE + base % PAGE + inside) * D
         there = (position < end)[:, None] & (d[None, :] >= 0)
         keys = _cached(pool, to[:, None] + d[None, :], there, FP8, ASM)
-        zero = tl.zeros((TILE * GROUP, BLOCK), dtype=tl.float32)
+        zero = tl.zeros((TILE * NQ, BLOCK), dtype=tl.float32)
         scores = _dot(asked, tl.trans(keys), zero, WIDE)
         seen = (position[None, :] <= asking[:, None]) & (position[None, :] < end)
         if WINDOW > 0:
@@ -190,7 +195,10 @@ def _attend_prompt(
         acc = _dot(weights, values, acc * kept[:, None], WIDE)
         top = higher
     acc = acc / tl.where(total == 0.0, 1.0, total)[:, None]
-    tl.store(out + at[:, None] + d[None, :], acc.to(out.dtype.element_ty))
+    if NQ == GROUP:
+        tl.store(out + at[:, None] + d[None, :], acc.to(out.dtype.element_ty))
+    else:
+        tl.store(out + at[:, None] + d[None, :], acc.to(out.dtype.element_ty), mask=mine)
 
 
 def attend(
@@ -237,15 +245,15 @@ def attend_prompt(
     table: torch.Tensor,
     positions: torch.Tensor,
     lanes: torch.Tensor,
-    count: torch.Tensor,
+    ends: torch.Tensor,
     slot: int,
     window: int,
     out: torch.Tensor,
 ) -> None:
     """
-    Attend with consecutive rows of one lane, the first `count` of which are real.
+    Attend with rows that are consecutive and of one lane in each page; real before their `ends`.
 
-    :param q: bfloat16 [a multiple of 16, num_heads, D]
+    :param q: bfloat16 [a multiple of 64, num_heads, D]
     :param out: bfloat16 [the same, num_heads * D]
     """
     rows, num_heads, size = q.shape
@@ -253,9 +261,10 @@ def attend_prompt(
     group = num_heads // num_kv_heads
     tile = _TILE if rows % 32 or size > 256 else 32
     _attend_prompt[(rows // tile, num_kv_heads)](
-        q, pool, table, positions, lanes, count, out,
+        q, pool, table, positions, lanes, ends, out,
         table.stride(0), pool.stride(0), slot * pool.stride(1), pool.stride(2),
-        D=size, GROUP=group, HQ=num_heads, TILE=tile, BLOCK=32 if size > 256 else 64,
-        WINDOW=window, PAGE=PAGE, FP8=pool.dtype == torch.uint8, WIDE=INTERPRETED,
-        ASM=has_assembly(q), num_warps=8, num_stages=2, **early(q),
+        D=size, GROUP=group, NQ=triton.next_power_of_2(group), HQ=num_heads, TILE=tile,
+        BLOCK=32 if size > 256 else 64, WINDOW=window, PAGE=PAGE,
+        FP8=pool.dtype == torch.uint8, WIDE=INTERPRETED, ASM=has_assembly(q),
+        num_warps=8, num_stages=2, **early(q),
     )  # fmt: skip

@@ -170,7 +170,7 @@ def _to_e4m3(x):
 
 @triton.jit
 def _heads(
-    qkv, norms, cos, sin, positions, lanes, count, table, q, pool,
+    qkv, norms, cos, sin, positions, lanes, ends, table, q, pool,
     eps, part_stride, qkv_row, table_stride, page_stride, slot_offset, value_offset,
     D: tl.constexpr, ROTATED: tl.constexpr, HQ: tl.constexpr, HKV: tl.constexpr,
     PARTS: tl.constexpr, PAGE: tl.constexpr, FP8: tl.constexpr, EARLY: tl.constexpr,
@@ -205,7 +205,7 @@ def _heads(
     if head < HQ:
         at = (row.to(tl.int64) * HQ + head) * D + d
         tl.store(q + at, value.to(q.dtype.element_ty))
-    elif row < tl.load(count):
+    elif position < tl.load(ends + row):
         lane = tl.load(lanes + row)
         page = tl.load(table + lane * table_stride + position // PAGE).to(tl.int64)
         kind = (head - HQ) // HKV
@@ -315,7 +315,7 @@ def heads(
     sin: torch.Tensor,
     positions: torch.Tensor,
     lanes: torch.Tensor,
-    count: torch.Tensor,
+    ends: torch.Tensor,
     table: torch.Tensor,
     q: torch.Tensor,
     pool: torch.Tensor,
@@ -327,7 +327,7 @@ def heads(
     owns: bool,
 ) -> None:
     """
-    Norm and rotate heads, and write keys and values of the first `count` rows into pages.
+    Norm and rotate heads, and write keys and values of rows before their `ends` into pages.
 
     :param qkv: [parts, ., heads * D]; queries alone unless the layer `owns` keys and values
     :param norms: float32 [2, D], of queries and keys
@@ -339,7 +339,7 @@ def heads(
     num_heads, size = q.shape[1:]
     total = num_heads + (2 * num_kv_heads if owns else 0)
     _heads[(rows, total)](
-        qkv, norms, cos, sin, positions, lanes, count, table, q, pool,
+        qkv, norms, cos, sin, positions, lanes, ends, table, q, pool,
         eps, qkv.stride(0), qkv.stride(1), table.stride(0), pool.stride(0),
         slot * pool.stride(1), pool.stride(2),
         D=size, ROTATED=cos.shape[1], HQ=num_heads, HKV=num_kv_heads, PARTS=qkv.shape[0],

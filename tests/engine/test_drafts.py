@@ -121,7 +121,7 @@ def test_a_draft_that_the_grammar_forbids_is_not_run(
         for token in (7, 8):
             assert driver.engine._producer._take(sequence, token, 1.0, 1.0)
         sequence.rows = len(sequence.ids) - 1
-        rows.append(driver.engine._pending(sequence, MAX_DRAFT).token_ids)
+        rows.append(driver.engine._rounds._pending(sequence, MAX_DRAFT).token_ids)
         assert asked.constraint is not None and asked.constraint.accept(allowed[1])
     assert rows == [(8,), (8, 9, 40)]
 

@@ -123,6 +123,11 @@ def _where() -> tuple[Tensor, Tensor, Tensor]:
     return table, torch.tensor(POSITIONS, dtype=torch.int32), torch.tensor(LANES).int()
 
 
+def _ends(positions: Tensor, count: int) -> Tensor:
+    """Return ends of which the first `count` are behind their rows."""
+    return positions + (torch.arange(len(positions)) < count).int()
+
+
 each_pool = pytest.mark.parametrize('kind', ['bfloat16', 'float8'])
 each_window = pytest.mark.parametrize('window', [0, 100])
 
@@ -143,7 +148,7 @@ def test_heads_are_normed_rotated_and_kept(
     pool = _pool(kind)
     arguments = (
         qkv, torch.rand(2, SIZE), angles.cos(), angles.sin(), positions, lanes,
-        torch.tensor([4], dtype=torch.int32), table, q, pool, 1, HKV, EPS, 5,
+        _ends(positions, 4), table, q, pool, 1, HKV, EPS, 5,
     )  # fmt: skip
     (asked, kept) = _both('heads', device, *arguments, outputs=(8, 9), owns=True)
     assert distance(asked[0][:5], asked[1][:5]) < NEAR
@@ -162,7 +167,7 @@ def test_shared_layers_write_nothing(device: torch.device) -> None:
     pool = _pool('bfloat16')
     arguments = (
         torch.randn(1, 8, HQ * SIZE), torch.rand(1, SIZE), angles.cos(), angles.sin(), positions,
-        lanes, torch.tensor([5], dtype=torch.int32), table, q, pool, 1, HKV, EPS, 5,
+        lanes, _ends(positions, 5), table, q, pool, 1, HKV, EPS, 5,
     )  # fmt: skip
     asked, kept = _both('heads', device, *arguments, outputs=(8, 9), owns=False)
     assert distance(asked[0][:5], asked[1][:5]) < NEAR
@@ -196,18 +201,23 @@ def _numbers_of_page(pool: Tensor, page: int) -> Tensor:
 
 @each_pool
 @each_window
+@pytest.mark.parametrize('group', [1, 2, 3])
 def test_prompt_rows_attend_to_what_they_may_see(
-    kind: str, window: int, device: torch.device
+    kind: str, window: int, group: int, device: torch.device
 ) -> None:
     table, _, _ = _where()
-    q = torch.randn(64, HQ, SIZE).bfloat16() * 0.3
+    q = torch.randn(128, group * HKV, SIZE).bfloat16() * 0.3
+    # Two lanes in one pass, neither of whole tiles.
+    positions = torch.cat((torch.arange(140, 204), torch.arange(64, 128))).int()
+    lanes = torch.arange(128).int() // 64
+    ends = torch.tensor([190, 107], dtype=torch.int32).repeat_interleave(64)
     arguments = (
-        q, _pool(kind), table, torch.arange(140, 204, dtype=torch.int32),
-        torch.full((64,), 1, dtype=torch.int32), torch.tensor([50], dtype=torch.int32), 2, window,
-        _blank(64, HQ * SIZE, device=torch.device('cpu')),
+        q, _pool(kind), table, positions, lanes, ends, 2, window,
+        _blank(128, group * HKV * SIZE, device=torch.device('cpu')),
     )  # fmt: skip
     ((ours, wanted),) = _both('attend_prompt', device, *arguments, outputs=(8,))
-    assert distance(ours[:50], wanted[:50]) < _weighed(device)
+    real = positions < ends
+    assert distance(ours[real], wanted[real]) < _weighed(device)
 
 
 @pytest.mark.parametrize('cap', [30.0, None])

@@ -95,6 +95,8 @@ def _is_blanket(handler: ast.ExceptHandler) -> bool:
 
 BLANKET = {
     'engine/engine.py': 'a broken sequence must not end the others',
+    'engine/flight.py': 'the same, of prompts that run beside decode steps',
+    'engine/rounds.py': 'the same, of decode steps',
     'replay/bag.py': 'damaged files: rosbags raises what its decoders raise; said at once',
     'ros/guard.py': 'executor callbacks: logged, the node stays up',
     'ros/node.py': 'lifecycle transitions: rclpy would swallow it unlogged',
