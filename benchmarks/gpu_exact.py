@@ -15,9 +15,10 @@
 Compare bits of replies alone and in company on a GPU: `gpu_exact.py --pairs 3000 --out FILE`.
 
 Alone: a prompt in passes of 512 rows, then one row a step. In company: another lane, passes of
-other lengths, a cache full of NaN before, and 8 lanes a step with 1 or 2 rows each. A pair is one
-reply; it is equal when every row's best id and both logarithms of sums over all 262,144 ids have
-equal bits. Faults are planted too, and must be found.
+parts of several prompts and of other lengths, a cache full of NaN before, and up to 16 rows a
+step of 1 or 2 from each lane. A pair is one reply alone and in one company; it is equal when
+every row's best id and both logarithms of sums over all 262,144 ids have equal bits. Faults are
+planted too, and must be found.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ sys.path.insert(0, str(ROOT))
 
 from gpu_step import Bench  # noqa: E402
 
+from gemma_node.backends.cuda_step import places  # noqa: E402
+from gemma_node.backends.cuda_step import Segment  # noqa: E402
 from gemma_node.kernels import triton_attention  # noqa: E402
 from gemma_node.kernels import tuning  # noqa: E402
 
@@ -46,8 +49,9 @@ CHUNKS = (64, 128, 192, 320, 512)
 class Gate:
     """Prompts and replies of one model."""
 
-    def __init__(self, bench: Bench, steps: int, longest: int) -> None:
+    def __init__(self, bench: Bench, steps: int, longest: int, companies: int) -> None:
         self.bench, self.steps, self.longest = bench, steps, longest
+        self.companies = companies
         self.rng = np.random.default_rng(7)
 
     def prefill(self, ids: Any, lane: int, chunk: int) -> Any:
@@ -71,18 +75,46 @@ class Gate:
             rows.append(looks.values.tobytes())
         return reply, rows
 
+    def together(self, prompts: list[Any]) -> list[Any]:
+        """Run prompts in passes of parts of several lanes; return what each last row says."""
+        step, chunk = self.bench.step, int(self.rng.choice(CHUNKS))
+        found: list[Any] = [None] * len(prompts)
+        starts = [0] * len(prompts)
+        while any(start < len(ids) for start, ids in zip(starts, prompts, strict=True)):
+            segments, lanes, room = [], [], step.max_prompt_rows
+            for lane in self.rng.permutation(len(prompts)):
+                start, ids = starts[lane], prompts[lane]
+                part = ids[start : start + min(chunk, room)]
+                if len(part):
+                    segments.append(Segment(int(lane), start, part))
+                    lanes.append(int(lane))
+                    room -= -(-len(part) // 64) * 64
+            ended = [each.start + len(each.ids) == len(prompts[each.lane]) for each in segments]
+            rows = [place + len(each.ids) - 1 for place, each, is_last
+                    in zip(places(segments), segments, ended, strict=True) if is_last]
+            step.begin(segments, rows)
+            looks = step.take(len(rows))
+            row = 0
+            for each, is_last in zip(segments, ended, strict=True):
+                starts[each.lane] += len(each.ids)
+                if is_last:
+                    found[each.lane] = (int(looks.best[row]), looks.values[row].tobytes())
+                    row += 1
+        return found
+
     def company(self, prompts: list[Any], known: list[Any]) -> list[bool]:
         """Return whether each reply is equal among the others."""
-        equal = []
-        for lane, ids in enumerate(prompts):
-            looks = self.prefill(ids, lane, int(self.rng.choice(CHUNKS)))
-            reply, rows = known[lane]
-            equal.append(int(looks.best[0]) == reply[0] and looks.values.tobytes() == rows[0])
+        equal = [seen == (reply[0], rows[0]) for seen, (reply, rows)
+                 in zip(self.together(prompts), known, strict=True)]
         done = [0] * len(prompts)
         while min(done) < self.steps:
-            asked = [min(int(self.rng.integers(1, 3)), self.steps - each) for each in done]
-            entries = [(lane, done[lane] + each) for lane, count in enumerate(asked)
-                       for each in range(count)]  # fmt: skip
+            entries: list[tuple[int, int]] = []
+            asked = [0] * len(prompts)
+            # Those that lag first: with 16 lanes not all of them fit twice.
+            for lane in sorted(range(len(done)), key=lambda each: done[each]):
+                count = min(int(self.rng.integers(1, 3)), self.steps - done[lane])
+                asked[lane] = min(count, 16 - len(entries))
+                entries += [(lane, done[lane] + each) for each in range(asked[lane])]
             looks = self.bench.step.decode(
                 np.array([known[lane][0][index] for lane, index in entries], np.int32),
                 np.array([len(prompts[lane]) + index for lane, index in entries], np.int32),
@@ -112,10 +144,13 @@ class Gate:
             prompts = self.prompts()
             known = [self.alone(ids) for ids in prompts]
             replies |= {tuple(reply) for reply, _ in known}
-            self.poison()
-            equal = self.company(prompts, known)
-            compared += len(equal)
-            unequal += equal.count(False)
+            for _ in range(self.companies):
+                # Another lane, other neighbours, other passes.
+                order = self.rng.permutation(len(prompts))
+                self.poison()
+                equal = self.company([prompts[i] for i in order], [known[i] for i in order])
+                compared += len(equal)
+                unequal += equal.count(False)
         return compared, unequal, len(replies)
 
     def planted(self) -> dict[str, bool]:
@@ -184,12 +219,14 @@ def main() -> None:
     parser.add_argument('--seconds', type=float, default=100.0)
     parser.add_argument('--steps', type=int, default=6)
     parser.add_argument('--longest', type=int, default=900)
+    parser.add_argument('--companies', type=int, default=4)
+    parser.add_argument('--lanes', type=int, nargs=1, default=[16])
     arguments = parser.parse_args()
     arguments.ple_on_host = False
-    arguments.lanes, arguments.most, arguments.chunk, arguments.context = [8], 1024, 512, 900
+    arguments.most, arguments.chunk, arguments.context = 1024, 2048, 900
     started = time.monotonic()
     with torch.inference_mode():
-        gate = Gate(Bench(arguments), arguments.steps, arguments.longest)
+        gate = Gate(Bench(arguments), arguments.steps, arguments.longest, arguments.companies)
         began = time.monotonic()
         compared, unequal, different = gate.pairs(arguments.pairs, started + arguments.seconds)
         report = {

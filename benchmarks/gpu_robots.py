@@ -37,6 +37,7 @@ import torch
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from gpu_energy import Energy  # noqa: E402
 from gpu_model import random_model  # noqa: E402
 from gpu_step import software  # noqa: E402
 
@@ -59,27 +60,18 @@ class Fleet:
         cpu = arguments.device == 'cpu'
         model = random_model(arguments.form, arguments.device, arguments.geometry)
         self.vocab = model.config.vocab_size
-        ops = plain_ops
-        if not cpu:
-            from gemma_node.kernels import triton_ops
-
-            ops = triton_ops
-        made: list[DeviceRunner] = []
-
-        def make(model: Any, config: EngineConfig) -> DeviceRunner:
-            made.append(DeviceRunner(model, config, ops))
-            return made[0]
-
-        engine_module.make_runner = make
+        if cpu:
+            engine_module.make_runner = lambda *each: DeviceRunner(*each, plain_ops)
         config = EngineConfig(
             lanes=arguments.lanes, context_tokens=arguments.cold + 64,
             state_budget_bytes=arguments.budget, device=arguments.device,
             compute_dtype='bfloat16',
         )  # fmt: skip
+        began = time.monotonic()
         self.engine = engine_module.Engine(model, config)
         if not cpu:
-            with torch.inference_mode():
-                made[0]._step.warm_up(range(1, 17), range(64, made[0].chunk + 1, 64))
+            self.engine.warm_up()
+        self.warm_s = round(time.monotonic() - began, 1)
         self.states = [self.tokens(arguments.state) for _ in range(arguments.robots)]
         for robot in range(arguments.robots):
             self.engine.submit(self.request(robot, f'prime {robot}', 1))
@@ -95,7 +87,7 @@ class Fleet:
         state = self.states[robot]
         return Generation(
             id=name, state_key=f'robot {robot}', prompt_ids=state + self.tokens(100),
-            cuts=(64, len(state)), max_tokens=output, priority=1, draft=False,
+            cuts=(64, len(state)), max_tokens=output, priority=1,
         )  # fmt: skip
 
     def arrivals(self) -> list[tuple[float, int, float]]:
@@ -108,7 +100,7 @@ class Fleet:
                 wait = float(self.rng.uniform(0.0, 0.1)) if canceled else float('inf')
                 found.append((at, robot, at + wait))
                 at += float(self.rng.exponential(1.0))
-        at = 0.5 * COLD_EVERY_S
+        at = min(0.5 * COLD_EVERY_S, 0.5 * self.arguments.seconds)
         while at < self.arguments.seconds:
             found.append((at, -1, float('inf')))
             at += COLD_EVERY_S
@@ -198,7 +190,15 @@ def main() -> None:
     report = {'form': arguments.form, 'robots': arguments.robots, 'lanes': arguments.lanes}
     if arguments.device == 'cuda':
         report |= {'device': torch.cuda.get_device_name(), **software()}
-    report |= fleet.run()
+    report |= {'warm_s': fleet.warm_s, 'runner': fleet.engine.runner_identity}
+    sys.stdout.write(f'warm after {fleet.warm_s} s\n')
+    sys.stdout.flush()
+    with Energy(arguments.device) as energy:
+        report |= fleet.run()
+    report |= energy.report
+    stats = fleet.engine.stats()
+    report |= {'generated_tokens': stats.generated_tokens, 'drafted': stats.drafted_tokens,
+               'drafts_accepted': stats.drafts_accepted}  # fmt: skip
     sys.stdout.write(f'{report}\n')
     arguments.out.write_text(json.dumps(report, indent=1) + '\n')
 

@@ -293,8 +293,7 @@ class Engine:
             count = flight.num_rows
             changed += flight.land(self._clock)
             took = self._clock() - self._begun_at
-            row_s = took / max(1, count)
-            self._fastest_row_s = min(self._fastest_row_s or row_s, row_s)
+            self._fastest_row_s = min(self._fastest_row_s or took, took / count)
             self._prefill_seconds += took
             self._prefilled_tokens += count
         if not flight.is_up:
