@@ -25,6 +25,7 @@ from dataclasses import replace
 
 from gemma_node.engine.config import EngineConfig
 from gemma_node.engine.runner import is_native
+from gemma_node.engine.runner import is_on_device
 from gemma_node.receipts.bench import Bench
 from gemma_node.receipts.checks import Finding
 from gemma_node.receipts.checks import Mutation
@@ -112,4 +113,5 @@ def _config(bench: Bench) -> EngineConfig:
         device=bench.backend,
         compute_dtype=str(bench.dtype).removeprefix('torch.'),
     )
-    return replace(config, native=is_native(bench.model, config))
+    shares = is_native(bench.model, config) or is_on_device(bench.model, config)
+    return replace(config, native=shares)

@@ -31,6 +31,7 @@ import torch
 from gemma_node.engine import sampler
 from gemma_node.engine.engine import Engine
 from gemma_node.engine.native_runner import NativeRunner
+from gemma_node.engine.runner import dense
 from gemma_node.engine.runner import Rows
 from gemma_node.engine.runner import Snapshot
 from gemma_node.engine.sequence import Sequence as Running
@@ -149,7 +150,7 @@ def order_by_rows(engine: Engine) -> None:
     def spoiled(batch: Sequence[Rows]) -> Any:
         found = forward(batch)
         if len(batch) > 1:
-            return [np.nextafter(logits, np.float32(np.inf)) for logits in found]
+            return [np.nextafter(dense(logits), np.float32(np.inf)) for logits in found]
         return found
 
     runner.forward = spoiled

@@ -35,6 +35,10 @@ import torch
 from torch import Tensor
 import torch.nn.functional as F  # noqa: N812
 
+from gemma_node.backends.cuda_weights import planes_of
+from gemma_node.engine.config import EngineConfig
+from gemma_node.engine.runner import is_on_device
+from gemma_node.kernels.tuning import tiling_of
 from gemma_node.model.cache_shape import TILE
 from gemma_node.model.cached_native import native_problem
 from gemma_node.model.cached_native import NativeModel
@@ -85,6 +89,29 @@ def _native(matrix: Packed, x: Tensor, dtype: torch.dtype) -> Tensor:
     return _host().multiply(matrix, x.to(dtype))
 
 
+def _is_on_device(bench: Bench) -> bool:
+    config = EngineConfig(
+        device=bench.backend, compute_dtype=str(bench.dtype).removeprefix('torch.')
+    )
+    return is_on_device(bench.model, config)
+
+
+def _on_device(matrix: Packed, x: Tensor, dtype: torch.dtype) -> Tensor:
+    """Multiply as decode does, or with whole tiles as prompts do."""
+    from gemma_node.kernels import triton_ops
+
+    weight = planes_of(matrix, x.device)
+    if len(x) % TILE == 0:
+        out = torch.zeros(len(x), weight.rows, device=x.device)
+        triton_ops.prompt_product(x.to(dtype), weight, out)
+        return out
+    padded = torch.zeros(8, x.shape[1], dtype=dtype, device=x.device)
+    padded[: len(x)] = x
+    parts = torch.zeros(tiling_of(weight).parts, 8, weight.rows, device=x.device)
+    triton_ops.product(padded, weight, parts)
+    return parts.sum(0)[: len(x)]
+
+
 @cache
 def _host() -> NativeModel:
     """Return a model of next to nothing, for what packs and multiplies."""
@@ -110,8 +137,9 @@ def _host() -> NativeModel:
 
 
 KERNELS: tuple[Kernel, ...] = (
-    Kernel('torch', lambda bench: not _is_native(bench), _unpacked),
+    Kernel('torch', lambda bench: not (_is_native(bench) or _is_on_device(bench)), _unpacked),
     Kernel('native', _is_native, _native),
+    Kernel('device', _is_on_device, _on_device),
 )
 
 
