@@ -151,7 +151,7 @@ DRILLS: dict[str, Drill] = {
     'orders': Drill(0, ((1, makers_rules.ordered),), rules=('order',), is_blind=False),
     'gates': Drill(0, ((1, makers_rules.gated),), lambda s: bool(s.says), rules=('gates',), is_blind=False),
     'branches': Drill(0, ((1, makers_rules.branching),), is_blind=False),
-    'left_out': Drill(0, ((8, missing.left_out), (2, missing.bare_call), (8, missing.complete), (1, calls.by_name)), _NEEDY),
+    'left_out': Drill(0, ((8, missing.left_out), (2, missing.bare_call), (4, missing.described_only), (9, missing.complete), (3, calls.by_description), (1.5, calls.by_name)), _NEEDY),
     'choices': Drill(0, ((1, missing.choices),), _NAMED, strange=0.5),
     'idle': Drill(0, ((4, missing.news), (5, missing.mention), (4, missing.cancelled), (4, refusals.to_somebody), (4, refusals.forbidden), (1, refusals.chat), (7, drills.indirect), (5, drills.statement), (6, missing.complete), (1.5, calls.instead))),
     'asked': Drill(0, ((5, makers_rules.asked_beside), (5, states.question), (4, calls.command), (1, states.unanswerable)), is_blind=False, composed=0.9),

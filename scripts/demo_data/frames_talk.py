@@ -103,3 +103,26 @@ MENTIONS: dict[str, tuple[str, ...]] = {
     'number': (),
 }
 MENTIONS |= {'surface': MENTIONS['place'], 'plural': MENTIONS['object'], 'code': MENTIONS['object']}
+# Words of one sort: where one of them is a choice, the others are near it.
+ALIKE: tuple[tuple[str, ...], ...] = tuple(tuple(line.split()) for line in """
+red green blue yellow white black purple orange pink brown grey turquoise violet beige gold silver
+english german french spanish italian dutch polish greek turkish russian chinese japanese korean arabic hindi swedish danish finnish latin
+monday tuesday wednesday thursday friday saturday sunday
+january february march april may june july august september october november december
+wood metal steel plastic glass paper cardboard rubber cotton wool leather stone concrete copper brass aluminium
+circle square triangle oval star hexagon rectangle spiral heart cross
+dog cat horse cow sheep goat pig hen duck rabbit donkey goose
+coffee tea milk juice water cocoa lemonade soup beer wine
+apple pear banana cherry plum grape melon orange lemon peach
+bread cheese rice pasta pizza salad soup curry steak fish
+waltz tango polka samba rumba swing foxtrot salsa
+chess draughts poker dominoes cards bingo checkers ludo
+guitar piano violin flute drum trumpet harp cello
+rose tulip lily daisy orchid violet daffodil
+salt pepper paprika basil oregano thyme cumin mustard
+spring summer autumn winter
+breakfast lunch dinner supper brunch
+jazz rock pop folk opera blues reggae techno
+bow nod wave clap shrug wink salute
+carrots beans onions maize wheat potatoes peas radishes
+""".strip().split('\n'))

@@ -43,6 +43,7 @@ from demo_data.phrases import join
 from demo_data.phrases import Said
 from demo_data.skills import Arg
 from demo_data.wishes import argument_at
+from demo_data.wishes import make_wish
 from demo_data.wishes import say_choice
 from demo_data.wishes import Wish
 
@@ -82,7 +83,11 @@ def left_out(m: CaseMaker) -> Case | None:
         template = wish.said.template
         if re.search(r'(the|a|an|this|that) \{' + slot + r'\}', template, re.IGNORECASE):
             return None
-        said = replace(wish.said, values={**wish.said.values, slot: vague})
+        told = {**wish.said.values, slot: vague}
+        for other in _needed(wish.tool):
+            if other.key != arg.key and other.key in told and other.kind in frames.VAGUE and rng.random() < 0.35:
+                told[other.key] = rng.choice(frames.VAGUE[other.kind])
+        said = replace(wish.said, values=told)
     text = m.say(_wrapped(m, said), noise=0.4)
     return Case('unclear', text, _which(wish.tool, arg))
 
@@ -105,7 +110,7 @@ def _broken_off(rng: random.Random, said: Said, slot: str) -> Said | None:
     kept = f'{kept.rstrip(" ,:=(")}{rest}'.strip()
     if len(kept.split()) < 2 or not re.match('[a-zA-Z]', kept):
         return None
-    form = rng.choice(frames.BROKEN_OFF)
+    form = rng.choice(frames.BROKEN_OFF) if rng.random() < 0.45 else '{s}'
     left = {k: v for k, v in said.values.items() if f'{{{k}}}' in kept}
     return Said(form.replace('{s}', kept), left, said.is_imperative, said.fixed & frozenset(left))
 
@@ -132,6 +137,21 @@ def bare_call(m: CaseMaker) -> Case | None:
     if tool.required():
         return Case('unclear', text, _which(tool, _needed(tool)[0]))
     return Case('by_name', text, call((tool.name, {})))
+
+
+def described_only(m: CaseMaker) -> Case | None:
+    """A tool asked for in the words of its description, which leave out what it needs."""
+    rng = m.rng
+    tools = [t for t in m.book.tools if t.side is None and _needed(t) and t.skill.key not in RELATIVE]
+    if not tools:
+        return None
+    tool = rng.choice(tools)
+    wish = make_wish(rng, tool, named=True, described=True)
+    if wish is None or sum(t.declaration.description[:24] == tool.declaration.description[:24] for t in m.book.tools) > 1:
+        return None
+    start = wish.said.template.partition('{tool_}')[0]
+    said = Said(f'{start}{{tool_}}', {'tool_': wish.said.values['tool_']}, wish.said.is_imperative, frozenset(('tool_',)))
+    return Case('unclear', m.say(said, noise=0.5), _which(tool, _needed(tool)[0]))
 
 
 def complete(m: CaseMaker) -> Case | None:
@@ -198,6 +218,9 @@ def _beside(rng: random.Random, arg: Arg, slot: Slot, spoken: str) -> str | None
     roll = rng.random()
     parts = spoken.split()
     others = [c.replace('_', ' ').split() for c in slot.choices]
+    alike = _alike(rng, slot)
+    if alike and rng.random() < 0.7:
+        return alike
     if roll < 0.3:
         return drills.neighbour(rng, spoken) or None
     if roll < 0.5 and len(parts) > 1:
@@ -206,6 +229,14 @@ def _beside(rng: random.Random, arg: Arg, slot: Slot, spoken: str) -> str | None
         mixed = [f'{o[0]} {parts[-1]}' for o in others if len(o) > 1 and o[0] != parts[0]]
         return rng.choice(mixed) if mixed else None
     return refusals.foreign(rng, arg, slot)
+
+
+def _alike(rng: random.Random, slot: Slot) -> str:
+    """Name another member of the set that some choice belongs to, or nothing."""
+    known = {w for c, said in slot.choices.items() for text in (c, *said) for w in re.split(r'[ _-]', text.lower())}
+    sets = [group for group in frames.ALIKE if len(known & set(group)) > 0]
+    left = [w for group in sets for w in group if w not in known]
+    return rng.choice(left) if left else ''
 
 
 def news(m: CaseMaker) -> Case | None:
