@@ -43,6 +43,7 @@ from demo_data.chains import Makers
 from demo_data.defined import draw_defined
 from demo_data.extras import extended
 from demo_data.library import skills
+from demo_data.makers_turns import with_history
 from demo_data.measured import draw_measured
 from demo_data.mended import corrected
 from demo_data.mended import together
@@ -73,6 +74,7 @@ class Drill:
     extra: float = 0.15
     with_flag: bool = False
     alike: float = 0.0
+    past: bool = False
     defined: float = 0.0
     measured: float = 0.0
     nested: float = 0.16
@@ -108,6 +110,8 @@ class Drill:
                 make = m.rng.choices([make for _, make in self.makers], [weight for weight, _ in self.makers])[0]
                 case = make(m)
                 case = case and m.finish(case)
+                if case is not None and self.past and m.rng.random() < 0.1 and not case.turns and not case.is_bound:
+                    with_history(m, case, m.rng)
             if case is None:
                 continue
             if self.is_paired:
@@ -148,9 +152,9 @@ DRILLS: dict[str, Drill] = {
     'closed': Drill(7, ((8, refusals.demanded), (1, calls.command)), _has('place', 'object', 'person', 'code', 'surface'), ('closed', 'gate'), is_blind=False),
     'flag': Drill(8, ((6, calls.command), (1, calls.by_name), (1, calls.first_step)), lambda s: not s.is_motion, with_flag=True, composed=0.5),
     'declared': Drill(5, ((7, states.declared), (2, calls.command), (1, refusals.unavailable)), _has('place', 'object', 'person', 'code', 'choice', 'number', 'integer'), strange=0.5),
-    'orders': Drill(0, ((1, makers_rules.ordered),), rules=('order',), is_blind=False),
-    'gates': Drill(0, ((1, makers_rules.gated),), lambda s: bool(s.says), rules=('gates',), is_blind=False),
-    'branches': Drill(0, ((1, makers_rules.branching),), is_blind=False),
+    'orders': Drill(0, ((1, makers_rules.ordered),), rules=('order',), is_blind=False, past=True),
+    'gates': Drill(0, ((1, makers_rules.gated),), lambda s: bool(s.says), rules=('gates',), is_blind=False, past=True),
+    'branches': Drill(0, ((1, makers_rules.branching),), is_blind=False, past=True),
     'left_out': Drill(0, ((8, missing.left_out), (2, missing.bare_call), (4, missing.described_only), (9, missing.complete), (3, calls.by_description), (1.5, calls.by_name)), _NEEDY),
     'choices': Drill(0, ((1, missing.choices),), _NAMED, strange=0.5),
     'idle': Drill(0, ((4, missing.news), (5, missing.mention), (4, missing.cancelled), (4, refusals.to_somebody), (4, refusals.forbidden), (1, refusals.chat), (7, drills.indirect), (5, drills.statement), (6, missing.complete), (1.5, calls.instead))),

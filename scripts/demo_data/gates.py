@@ -19,14 +19,31 @@ from __future__ import annotations
 import random
 
 from demo_data import watch_kinds as watches
+from demo_data.catalogues import Book
 from demo_data.conditions import Condition
 
 
-def gates(rng: random.Random, tools: list[str]) -> list[tuple[str, Condition, bool]]:
+def own_things(book: Book) -> list[str]:
+    """Return the things that tools of a catalogue are made for."""
+    found = [t.skill.key.rsplit(':', 1)[1] for t in book.tools if t.skill.key.startswith('p:') and not any(a.key == 'what' for a in t.skill.args)]
+    return [thing for thing in found if len(thing) < 30]
+
+
+def condition_beside(rng: random.Random, book: Book, *, joined: float = 0.0) -> Condition:
+    """Draw a condition, at times on the very thing that a tool does something to."""
+    things = own_things(book)
+    if things and rng.random() < 0.3:
+        found = watches.states(rng, rng.choice(things))
+        return found.opposite() if rng.random() < 0.5 else found
+    return watches.draw(rng, joined=joined)
+
+
+def gates(rng: random.Random, book: Book) -> list[tuple[str, Condition, bool]]:
     """Choose which tools are gated, by what, and whether the system text says so; often two contrary ones."""
+    tools = [t.name for t in book.tools if t.side is None]
     rng.shuffle(tools)
     found: list[tuple[str, Condition, bool]] = []
-    first: Condition = watches.states(rng) if rng.random() < 0.75 else watches.draw(rng)
+    first: Condition = watches.states(rng) if rng.random() < 0.6 else condition_beside(rng, book)
     if rng.random() < 0.5:
         first = first.opposite()
     in_system = rng.random() < 0.5

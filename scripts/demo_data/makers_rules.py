@@ -30,6 +30,8 @@ from demo_data.cases import no_action
 from demo_data.cases import refuse
 from demo_data.conditions import arrange
 from demo_data.conditions import Condition
+from demo_data.gates import condition_beside
+from demo_data.gates import own_things
 from demo_data.makers_state import decide_text
 from demo_data.observations import State
 from demo_data.phrases import expand
@@ -114,7 +116,7 @@ def gated(m: CaseMaker) -> Case | None:
 def branching(m: CaseMaker) -> Case | None:
     """A wish under a condition, with or without another one for when it does not hold."""
     rng = m.rng
-    condition = watches.draw(rng, joined=0.05) if rng.random() < 0.85 else watches.invent(rng)
+    condition = condition_beside(rng, m.book, joined=0.05) if rng.random() < 0.85 else watches.invent(rng)
     wish, other = m.wish(imperative=True, quote=True), m.wish(imperative=True, quote=True)
     if wish is None or other is None or not wish.is_negatable or not other.is_negatable or wish.call == other.call:
         return None
@@ -146,10 +148,8 @@ def _said(m: CaseMaker, state: State, condition: Condition, wish: Wish, other: W
 def asked_beside(m: CaseMaker) -> Case | None:
     """A question on the state of a thing that a tool at hand could change: a reply, no call."""
     rng = m.rng
-    things = [t.skill.key.rsplit(':', 1)[1] for t in m.book.tools if t.skill.key.startswith('p:') and not any(a.key == 'what' for a in t.skill.args)]
+    things = own_things(m.book)
     thing = rng.choice(things) if things and rng.random() < 0.7 else ''
-    if len(thing) > 30:
-        return None
     watch = watches.states(rng, thing)
     truth = rng.random() < 0.5
     state = m.state(faults=0.0)

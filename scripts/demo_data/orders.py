@@ -22,10 +22,10 @@ from demo_data import frames_orders as frames
 from demo_data.catalogues import Book
 from demo_data.catalogues import Tool
 from demo_data.conditions import Condition
+from demo_data.gates import condition_beside
 from demo_data.phrases import expand
 from demo_data.rules import Call
 from demo_data.rules import Rule
-from demo_data.watch_kinds import draw
 from demo_data.watch_kinds import invent
 from demo_data.wishes import make_wish
 from demo_data.wishes import plain_of
@@ -33,9 +33,9 @@ from demo_data.wishes import plain_of
 IDLE_CALL: Call = ('no_action', {'reason': 'Nothing to do.'})
 
 
-def draw_order(rng: random.Random, book: Book, *, various: bool = True) -> Rule | None:
+def draw_order(rng: random.Random, book: Book) -> Rule | None:
     """Draw an order; None where this draw gives none."""
-    condition = draw(rng, joined=0.08) if various else invent(rng)
+    condition = condition_beside(rng, book, joined=0.08) if rng.random() < 0.85 else invent(rng)
     roll = rng.random()
     if roll < 0.62:
         return _plain(rng, book, condition)

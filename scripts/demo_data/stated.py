@@ -85,7 +85,7 @@ def with_rules(rng: random.Random, book: Book, *, second: bool = False) -> Book:
 def with_rule(rng: random.Random, book: Book, kinds: tuple[str, ...]) -> Book | None:
     """Give a catalogue one rule of these kinds; None where none comes up. Gates may be contrary ones."""
     if 'gates' in kinds:
-        found = gates(rng, [t.name for t in book.tools if t.side is None])
+        found = gates(rng, book)
         return _stated(book, tuple(rules.stated_need(rng, tool, needed, in_system=in_system or book.is_demo) for tool, needed, in_system in found))
     for _ in range(16):
         rule = _order(rng, book) if 'order' in kinds else _tool_rule(rng, book, rng.choice(book.tools), must_be_in_system=book.is_demo)
