@@ -38,6 +38,8 @@ import torch
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from gpu_energy import Energy  # noqa: E402
+from gpu_energy import idle_watts  # noqa: E402
 from gpu_kernels import ceilings  # noqa: E402
 from gpu_model import FORMS  # noqa: E402
 from gpu_model import random_model  # noqa: E402
@@ -131,6 +133,17 @@ class Bench:
             positions = positions + 1
         return found
 
+    def energy(self, lanes: int, masks: np.ndarray, idle_w: float) -> dict[str, Any]:
+        """Return what about two seconds of steps take, and of that each token."""
+        count = 0
+        with Energy('cuda', idle_w) as energy:
+            began = time.monotonic()
+            while time.monotonic() - began < 2.0:
+                self.decode(lanes, 20, masks)
+                count += 20 * lanes
+        joules = energy.report.get('joules_above_idle', 0.0)
+        return {**energy.report, 'tokens': count, 'joules_a_token': round(joules / count, 4)}
+
     def host_time(self, lanes: int) -> float:
         """Return seconds of host work before the device is waited for."""
         ids = np.arange(lanes, dtype=np.int32) + 5
@@ -214,6 +227,8 @@ def run(arguments: argparse.Namespace, save: Any) -> None:
     report['bytes_per_step'] = bench.step.weights.nbytes_per_token
     for lane in range(bench.lanes):
         bench.fill(lane, bench.context)
+    if arguments.energy:
+        report['idle_watts'] = idle_watts()
     decode = report['decode'] = []
     for lanes in arguments.lanes:
         masks = np.full((lanes, -(-bench.vocab // 32)), -1, np.int32)
@@ -228,6 +243,8 @@ def run(arguments: argparse.Namespace, save: Any) -> None:
                       'host_us': round(1e6 * bench.host_time(lanes), 1),
                       'share_of_copy': round(report['bytes_per_step'] / graph
                                              / report['copy_bytes_per_s'], 3)}  # fmt: skip
+            if arguments.energy:
+                entry['energy'] = bench.energy(lanes, masks, report['idle_watts'])
         decode.append(entry)
         sys.stdout.write(f'{arguments.form} {entry}\n')
         save(report)
@@ -273,6 +290,7 @@ def main() -> None:
     parser.add_argument('--steps', type=int, default=100)
     parser.add_argument('--compare', type=int, default=256)
     parser.add_argument('--ple-on-host', action='store_true')
+    parser.add_argument('--energy', action='store_true', help='by NVML, above idle')
     arguments = parser.parse_args()
 
     def save(report: dict[str, Any]) -> None:

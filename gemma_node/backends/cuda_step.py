@@ -319,6 +319,12 @@ class DeviceModel:
         found: npt.NDArray[np.float32] = taken.numpy()
         return found
 
+    def logits_of(self, row: int, *, prompts: bool = False) -> npt.NDArray[np.float32]:
+        """Return the capped logits [vocab] of one row of the last pass."""
+        buffers = self._prompts if prompts else self._buffers
+        found: npt.NDArray[np.float32] = buffers.logits[0, row].to('cpu', copy=True).numpy()
+        return found
+
     def kept_logits(self) -> list[npt.NDArray[np.float32]]:
         """Return those of the outputs of the last `prompt` but the last one."""
         return self._kept

@@ -102,8 +102,7 @@ class DeviceRow:
 
     def numbers(self) -> Logits:
         """Bring its logits to the host."""
-        found: Logits = self._step.logits(self._row + 1, prompts=self._of_prompt)[self._row]
-        return found
+        return self._step.logits_of(self._row, prompts=self._of_prompt)
 
 
 class DeviceRunner(NativeRunner):
