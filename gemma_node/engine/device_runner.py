@@ -68,6 +68,15 @@ class FixedPool(PagePool):
         """Return its numbers."""
         return self._whole[page]
 
+    def fill_free(self, value: float) -> None:
+        """Write a number into all pages without a holder, in whatever they are stored as."""
+        stored = torch.tensor(value)
+        if self.dtype == torch.uint8:
+            stored = stored.to(torch.float8_e4m3fn).view(torch.uint8)
+        if self._free:
+            free = torch.tensor(self._free, device=self._whole.device)
+            self._whole.index_fill_(0, free, float(stored))
+
     def _grow(self) -> None:
         raise MemoryError(f'all {len(self._holders)} cache pages on the device are in use')
 

@@ -92,6 +92,20 @@ def test_pages_that_nobody_holds_do_not_matter(model: Gemma4) -> None:
     assert dense(found).tobytes() == clean.tobytes()
 
 
+@torch.inference_mode()
+def test_free_pages_are_filled_with_a_number_as_they_store_it(model: Gemma4) -> None:
+    limits = {'lanes': 1, 'context_tokens': 128, 'state_budget_bytes': 0, 'num_threads': 1}
+    for kv_dtype, stored in (('bfloat16', torch.bfloat16), ('float8', torch.float8_e4m3fn)):
+        runner = DeviceRunner(model, EngineConfig(**limits), plain_ops, kv_dtype=kv_dtype)
+        runner.forward([_rows(0, 0, 70, 70)])
+        runner.fill_free(float('nan'))
+        for pool, pages in zip(runner._pools, runner._pages, strict=True):
+            held = pages[pages >= 0].tolist()
+            for page in range(len(pool._holders)):
+                poisoned = bool(pool.view(page).view(stored).float().isnan().any())
+                assert poisoned is (page not in held)
+
+
 def _near(found: Look, wanted: Look) -> bool:
     ours, theirs = ((each.total, each.kept, each.best_value) for each in (found, wanted))
     return found.best == wanted.best and bool(np.allclose(ours, theirs, atol=1e-4))
