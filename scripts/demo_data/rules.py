@@ -160,7 +160,10 @@ class Rule:
             if breaks and rng.random() < 0.2:
                 return
             kind = AGED.get(self.value, '')
-            if not kind:
+            if not kind and not any(s[0] == self.value for s in robots.NUMBERS):
+                self._set_fresh(rng, state, False)
+                place = len(state.observations) - 1
+            elif not kind:
                 spec = next(s for s in robots.NUMBERS if s[0] == self.value)
                 arrange(rng, state, Condition('number', '>', (spec[2] + spec[3]) / 2, self.value, spec[1]), truth=rng.random() < 0.5)
                 place = len(state.observations) - 1
@@ -196,8 +199,8 @@ _FRESH_INPUTS = ('imu', 'joint_states', 'image', 'map', 'localization', 'plan', 
 def age_rule(rng: random.Random, tool: str, is_motion: bool) -> Rule:
     """Demand that an input is fresh."""
     name = rng.choice(('odom', 'odom', 'battery', 'scan', 'gps', 'detections')) if not is_motion else rng.choice(('odom', 'odom', 'scan', 'gps'))
-    if rng.random() < 0.25:
-        name = rng.choice(robots.NUMBERS)[0]
+    if rng.random() < 0.4:
+        name = rng.choice((rng.choice(robots.NUMBERS)[0], rng.choice(_FRESH_INPUTS), f'{rare.noun(rng)}_{rng.choice(("scan", "pose", "reading", "state", "feed", "signal"))}'))
     if rng.random() < 0.4:
         name = rng.choice(_FRESH_INPUTS) if rng.random() < 0.6 else name
         return Rule('fresh', rng.choice(frames.FRESH).format(n=name), tool, limit=math.inf, value=name)

@@ -190,3 +190,16 @@ def test_a_fourth_helping_has_its_own_drills() -> None:
         for fourth in (False, True))
     kinds = ('condition', 'order', 'unclear', 'forbidden', 'unknown_choice')
     assert sum(fourth[k] for k in kinds) > sum(third[k] for k in kinds)
+
+
+def test_a_demanded_age_is_kept_or_broken_by_any_input() -> None:
+    rng = random.Random(12)
+    names = set()
+    for _ in range(150):
+        rule = rules.age_rule(rng, 'go_to', is_motion=rng.random() < 0.5)
+        names.add(rule.value)
+        for chance, broken in ((1.0, True), (0.0, False)):
+            state = State()
+            rule.prepare(rng, state, chance)
+            assert bool(rule.broken({}, state)) is broken, rule.text
+    assert len(names) > 30
