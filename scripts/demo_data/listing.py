@@ -24,7 +24,14 @@ _TWO = (
     'the following: {a}, {b}', 'these: {a}, {b}', '{a}, then {b}', '{a}, and finally {b}', '{a} and last {b}', '{a}, and of course {b}', '{a} - {b}', '{a}, not to forget {b}', '{a} and in addition {b}', '{a}, {b}, that is all', '{a}, {b}, in this order', '{a} followed by {b}', '[{a}, {b}]', '({a}, {b})', '{a}... and {b}', '{a}, {b} and nothing else',
 )
 _PAIR = ('both {a} and {b}', 'not only {a} but also {b}', 'first {a}, then {b}', '{a} and {b}, the two of them', 'both, {a} and {b}', '{a} first and {b} second', '{a} before {b}')
+_OF_NUMBERS = ('{a} and {b}', '{a} and {b}', '{a}, {b}', '{a}, {b}', '{a} as well as {b}', '{a}; {b}', '{a} plus {b}', '{a} and also {b}', '[{a}, {b}]', '{a} followed by {b}', '{a}, then {b}', '{a}, and finally {b}', '({a}, {b})')
 _HEADS = (', ', ', ', ', ', ' and ', '; ', ' + ', ', then ', ' plus ', ', and ', ' / ', ' & ')
+
+
+def numbers(rng: random.Random, said: Sequence[str]) -> str:
+    """Say several numbers in ways that cannot be taken for sums or for counting."""
+    form = rng.choice(_OF_NUMBERS)
+    return form.replace('{a}', ', '.join(said[:-1])).replace('{b}', said[-1])
 
 
 def enumerated(rng: random.Random, said: Sequence[str]) -> str:

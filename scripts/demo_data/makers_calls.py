@@ -350,7 +350,7 @@ def seen(m: CaseMaker) -> Case | None:
     """A wish about what the camera sees, named only by the observations."""
     rng = m.rng
     tool = m.book.by_skill('pick')
-    if tool is None or tool.side is not None or tool.slots['object'].choices:
+    if tool is None or tool.side is not None or tool.slots['object'].choices or len(tool.required()) != 1:
         return None
     state = m.state()
     found = state.value('seen')
@@ -373,7 +373,7 @@ def errand(m: CaseMaker) -> tuple[str, list[Any]] | None:
     """Fetch, carry and bring with the demo's go_to, pick and place."""
     rng = m.rng
     go, pick, place = (m.book.by_skill(k) for k in ('go_to', 'pick', 'place'))
-    if go is None or pick is None or place is None or pick.slots['object'].choices or place.slots['target'].choices or (not m.book.is_demo and len(m.book.tools) > 7):
+    if go is None or pick is None or place is None or any(len(t.required()) != 1 for t in (go, pick, place)) or pick.slots['object'].choices or place.slots['target'].choices or (not m.book.is_demo and len(m.book.tools) > 7):
         return None
     keys = {t.skill.key for t in m.book.tools} - {'go_to', 'pick', 'place', 'drive_to', 'dock', 'say'}
     if keys and not m.book.is_demo:

@@ -150,7 +150,7 @@ def _fits(value: Fraction, declared: Declared, unit: str, outside: bool) -> bool
     rounded = round(value * 100) / Fraction(100)
     if (Fraction(str(declared.low)) <= rounded <= Fraction(str(declared.high))) is outside:
         return False
-    if declared.is_integer:
+    if declared.is_integer or declared.step >= 1:
         return value.denominator == 1
     if rounded != value:
         inexact = FAMILY_OF.get(unit) in ('angle', 'speed') and unit != declared.unit

@@ -288,7 +288,7 @@ def _numbers(rng: random.Random, arg: Arg, slot: Slot) -> tuple[list[Any], str]:
     if arg.kind == 'xy':
         return found, rng.choice((f'{texts[0]}, {texts[1]}', f'{texts[0]} and {texts[1]}', f'x {texts[0]}, y {texts[1]}', f'({texts[0]}, {texts[1]})', f'x {texts[0]} and y {texts[1]}',
                                   f'x = {texts[0]}, y = {texts[1]}', f'[{texts[0]}, {texts[1]}]', f'x: {texts[0]}, y: {texts[1]}', f'{texts[0]} / {texts[1]}', f'y {texts[1]} and x {texts[0]}', f'x is {texts[0]} and y is {texts[1]}'))
-    return found, listing.enumerated(rng, texts)
+    return found, listing.numbers(rng, texts)
 
 
 def spoken_number(rng: random.Random, declared: Declared, arg: Arg, *, with_unit: bool) -> tuple[Any, str] | None:
