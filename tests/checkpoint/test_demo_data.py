@@ -393,3 +393,11 @@ def test_a_fourth_helping_draws_the_new_drills() -> None:
     drawn = [packing.draw_drill_book(random.Random(i), 1.0, fourth=True)[0] for i in range(120)]
     new = [drills.DRILLS[name] for name in ('defined', 'copied', 'exact', 'nested', 'mended')]
     assert 25 < sum(drill in new for drill in drawn) < 95
+
+
+def test_a_quantity_with_a_whole_step_is_whole_in_whatever_unit_it_is_said() -> None:
+    rng = random.Random(6)
+    declared = Declared('deg', -180, 180, step=1)
+    found = [q for q in (quantities.draw(rng, declared) for _ in range(300)) if q]
+    assert len(found) > 200
+    assert all(isinstance(q.value, int) for q in found)
