@@ -174,14 +174,21 @@ def draw_skills(rng: random.Random, count: int, *, composed: float, start: list[
             break
         if rng.random() < composed:
             skill = related(rng, chosen) or (draw_one(rng) if rng.random() < 0.15 else procedural.draw_skill(rng))
-        elif chosen and chosen[-1].opposite and rng.random() < 0.6:
-            opposite = skills().get(rng.choice(chosen[-1].opposite))
-            skill = opposite or rng.choice(pool)
+        elif confusing := _confusing(rng, chosen):
+            skill = skills().get(rng.choice(confusing)) or rng.choice(pool)
         else:
             skill = rng.choice(pool)
         if may_join(skill, chosen):
             chosen.append(skill)
     return chosen
+
+
+def _confusing(rng: random.Random, chosen: list[Skill]) -> tuple[str, ...]:
+    """Return the opposites of the last skill, or of any, so that groups of more than two come too."""
+    if chosen and chosen[-1].opposite and rng.random() < 0.6:
+        return chosen[-1].opposite
+    having = [s.opposite for s in chosen if s.opposite]
+    return rng.choice(having) if having and rng.random() < 0.25 else ()
 
 
 def related(rng: random.Random, chosen: list[Skill]) -> Skill | None:
