@@ -294,6 +294,8 @@ def _tool(rng: random.Random, skill: Skill, style: _NameStyle, *, strange: float
         is_inner = bool(nest) and (not skill.nest or arg.key in skill.nested)
         home, wanted = (inside, inner_required) if is_inner else (properties, required)
         schema, number, choices = _argument(rng, arg, strange, spaces)
+        if arg.optional and rng.random() < strange * 0.35:
+            schema['description'] = _with_default(rng, schema)
         names = _fitting(arg, number)
         key = names[0] if rng.random() > strange else rng.choice(names)
         if rng.random() < invented:
@@ -322,6 +324,26 @@ def _tool(rng: random.Random, skill: Skill, style: _NameStyle, *, strange: float
     parameters = {'type': 'object', 'properties': properties, 'required': required, 'additionalProperties': False}
     declaration = ToolDeclaration(name=style.dress(name), description=_reworded(rng, expand(rng, about), strange), parameters=parameters)
     return Tool(skill, declaration, slots)
+
+
+_OPTIONAL = (
+    '{t} (optional)', '{t}. Optional.', 'Optional: {l}', '{t}; may be left out', '{t}. Only if asked for.', '{t}, if wanted', '{t}. Leave out if nothing was said.', '{t}. Not needed.', 'If told so: {l}', '{t}. The default does otherwise.', '{t}, default as set up', '{t}. Has a default.',
+)
+
+
+def _with_default(rng: random.Random, schema: Mapping[str, Any]) -> str:
+    """Say in an argument's description that it may be left out, and at times what holds then."""
+    text = schema['description'].rstrip('.')
+    told: Any = None
+    if schema['type'] == 'boolean':
+        told = rng.choice(('false', 'true', 'no', 'off', 'on'))
+    elif 'minimum' in schema and schema['minimum'] >= 0:
+        told = rng.choice((schema['minimum'], schema['maximum'], int((schema['minimum'] + schema['maximum']) / 2)))
+    elif schema.get('enum'):
+        told = rng.choice(schema['enum'])
+    if told is not None and rng.random() < 0.6:
+        return rng.choice((f'{text}, default {told}', f'{text} (default: {told})', f'{text}. Default {told}.', f'{text}; {told} if not given', f'{text}. Without it: {told}.', f'{text}. {str(told).capitalize()} by default.', f'{text} (otherwise {told})'))
+    return rng.choice(_OPTIONAL).format(t=text, l=text[:1].lower() + text[1:])
 
 
 def _reworded(rng: random.Random, about: str, strange: float) -> str:
