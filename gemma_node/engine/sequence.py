@@ -124,8 +124,10 @@ class Sequence:
 
         :param most: so many rows at most, in whole tiles; 0 for a chunk
         """
-        # Chunks end on lines of absolute position, never where a turn or a state happens to.
-        end = (self.rows // self.chunk + 1) * self.chunk
+        # Chunks end on lines of absolute position, never where a turn or a state happens to. Where
+        # a row's bits depend on no grid, what is left is run at once if a chunk has room for it.
+        start = self.rows if self.grid == 1 else self.rows // self.chunk * self.chunk
+        end = start + self.chunk
         if most:
             end = min(end, self.rows + max(1, most // self.grid) * self.grid)
         end = min(end, self.num_prompt_tokens)

@@ -17,7 +17,8 @@ The native CPU step: ctypes mirrors of cpu/step.h and the one place that loads i
 
 The library is built with the package, by colcon and pip alike; where it is missing the model
 runs on plain PyTorch. Which values it computes with: float32 throughout, bfloat16 weights as
-they are, 4-bit codes times float32 scales, summed by group.
+they are, 4-bit codes times float32 scales, summed by group. With AVX-512 VNNI what codes are
+multiplied with is rounded to 24 bits of its group's power of two, and summed exactly.
 """
 
 from __future__ import annotations
@@ -188,6 +189,6 @@ def knows_kv(kind: int) -> bool:
 
 
 def isa() -> str:
-    """Return the instruction set in use: avx512, avx2 or plain; '' without the library."""
+    """Return the instruction set in use: avx512vnni to plain; '' without the library."""
     loaded = library()
     return loaded.gn_isa().decode() if loaded is not None else ''

@@ -141,10 +141,8 @@ def test_drafts_are_off_while_many_lanes_decode(
     assert driver.engine.stats().drafted_tokens == before
 
 
-def test_a_forced_run_takes_one_pass(
-    make_driver: Callable[..., Any], tokens: tuple[int, ...], allowed_tokens: Any
-) -> None:
-    driver = make_driver()
+def _passes(driver: Any) -> list[int]:
+    """Return a list that the numbers of rows of the passes to come are added to."""
     runner, passes = driver.engine._runner, []
     forward = runner.forward
 
@@ -153,6 +151,30 @@ def test_a_forced_run_takes_one_pass(
         return forward(batch)
 
     runner.forward = counted
+    return passes
+
+
+def test_a_resumed_prompt_takes_one_pass_where_a_chunk_has_room_for_it(
+    make_driver: Callable[..., Any], tokens: tuple[int, ...]
+) -> None:
+    driver = make_driver()
+    passes = _passes(driver)
+    more = {'state_key': 'k', 'cuts': (50,), 'max_tokens': 1}
+    driver.run(_ask('cold', tokens[:130], **more))
+    (resumed,) = driver.run(_ask('resumed', tokens[:114], **more))
+    (longer,) = driver.run(_ask('longer', tokens[:115], **more))
+    assert passes == [64, 64, 2, 64, 64, 1]
+    for result, end in ((resumed, 114), (longer, 115)):
+        (fresh,) = make_driver().run(_ask('fresh', tokens[:end], **more))
+        assert result.cached_tokens == 50
+        assert _bits(result) == _bits(fresh)
+
+
+def test_a_forced_run_takes_one_pass(
+    make_driver: Callable[..., Any], tokens: tuple[int, ...], allowed_tokens: Any
+) -> None:
+    driver = make_driver()
+    passes = _passes(driver)
     steps = [[5, 6], *([[token] for token in range(20, 40)]), [7, 8]]
     asked = _ask('g', tokens[:40], constraint=allowed_tokens(steps, stop_id=1), stop_ids=(1,))
     (result,) = driver.run(asked)

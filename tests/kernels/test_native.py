@@ -74,7 +74,7 @@ def _multiply(host: NativeModel, matrix: Packed, x: Floats) -> Floats:
 
 def test_the_library_is_built_with_the_package() -> None:
     assert native.library() is not None
-    assert native.isa() in ('avx512', 'avx2', 'plain')
+    assert native.isa() in ('avx512vnni', 'avx512', 'avx2', 'plain')
 
 
 @pytest.mark.parametrize('form', FORMS)
@@ -111,29 +111,61 @@ def _twin(matrix: Packed, x: Floats) -> Floats:
     fma = _fused if is_fused else (lambda a, b, c: a * b + c)
     rows = torch.from_numpy(x)
     if isinstance(matrix, AffineTensors):
-        # Codes are centred on 8.
-        run, numbers = matrix.group_size, unpack(matrix.words, 4).float() - 8.0
-        scales = matrix.scales.float()
-        biases = matrix.biases.float() + 8.0 * scales
-    else:
-        run, numbers = 64, matrix.dequantize(torch.float32)
+        return _twin_of_codes(matrix, rows, fma)
+    numbers = matrix.dequantize(torch.float32)
     total = torch.zeros(len(x), len(numbers))
-    for part, first in enumerate(range(0, x.shape[1], run)):
-        columns = rows[:, first : first + run]
-        acc = torch.zeros_like(total)
-        for value, weight in zip(columns.T, numbers[:, first : first + run].T, strict=True):
-            acc = fma(value[:, None], weight[None], acc)
-        if isinstance(matrix, AffineTensors):
-            lanes = torch.zeros(len(x), native.WIDTH)
-            for chunk in columns.split(native.WIDTH, 1):
+    for first in range(0, x.shape[1], 64):
+        total = total + _in_order(rows[:, first : first + 64], numbers[:, first : first + 64], fma)
+    return total.numpy()
+
+
+def _twin_of_codes(matrix: AffineTensors, rows: torch.Tensor, fma: Any) -> Floats:
+    # Codes are centred on 8.
+    codes, scales = unpack(matrix.words, 4).float() - 8.0, matrix.scales.float()
+    biases = matrix.biases.float() + 8.0 * scales
+    group = matrix.group_size
+    total = torch.zeros(len(rows), len(codes))
+    for part, first in enumerate(range(0, rows.shape[1], group)):
+        columns, numbers = rows[:, first : first + group], codes[:, first : first + group]
+        if native.isa() == 'avx512vnni':
+            value, lanes = _in_fixed_point(columns, numbers)
+        else:
+            value = _in_order(columns, numbers, fma)
+            lanes = torch.zeros(len(rows), native.WIDTH)
+            for chunk in torch.split(columns, native.WIDTH, 1):
                 lanes = lanes + chunk
             while lanes.shape[1] > 1:
                 half = lanes.shape[1] // 2
                 lanes = lanes[:, :half] + lanes[:, half:]
-            total = fma(biases[:, part], lanes, fma(scales[:, part], acc, total))
-        else:
-            total = total + acc
+        total = fma(biases[:, part], lanes, fma(scales[:, part], value, total))
     return total.numpy()
+
+
+def _in_order(columns: torch.Tensor, numbers: torch.Tensor, fma: Any) -> torch.Tensor:
+    """Return the products, summed column by column."""
+    acc = torch.zeros(len(columns), len(numbers))
+    for value, weight in zip(columns.T, numbers.T, strict=True):
+        acc = fma(value[:, None], weight[None], acc)
+    return acc
+
+
+def _in_fixed_point(
+    columns: torch.Tensor, codes: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return products and sums of columns that are rounded to 24 bits of one power of two."""
+    top = columns.abs().amax(1, keepdim=True) * torch.tensor(1.004)
+    exponent = (top.view(torch.int32) >> 23).clamp(min=23)
+    factor, step = ((276 - exponent) << 23).view(torch.float32), ((exponent - 22) << 23)
+    whole = (columns * factor).round().long()
+    assert int(whole.abs().max()) <= 127 * 65536 + 127 * 256 + 127
+    # Planes of signed bytes.
+    moved = whole + 0x8080
+    low, middle, high = (moved & 255) - 128, (moved >> 8 & 255) - 128, moved >> 16
+    weights = codes.long().T
+    rest = (middle @ weights * 256 + low @ weights).float()
+    value = _fused((high @ weights).float(), torch.tensor(65536.0), rest)
+    scale = step.view(torch.float32)
+    return value * scale, whole.sum(1, keepdim=True).float() * scale
 
 
 @pytest.mark.parametrize('form', FORMS)
@@ -143,6 +175,9 @@ def test_products_equal_a_pytorch_twin_that_sums_in_the_same_order(
 ) -> None:
     matrix = _matrix(form, rows, columns)
     x = np.random.default_rng(6).normal(size=(13, columns)).astype(np.float32)
+    # Rows of all sizes, with groups of zeros and of numbers far apart.
+    x *= (10.0 ** np.arange(-18, 21, 3, dtype=np.float32))[:, None]
+    x[1, :32], x[2, :17], x[3, ::3] = 0.0, 1e-30, 1.0
     assert _multiply(host, matrix, x).tobytes() == _twin(matrix, x).tobytes()
 
 
@@ -158,13 +193,17 @@ def test_a_row_has_the_same_bits_whatever_runs_beside_it(host: NativeModel, form
             assert together.tobytes() == expected.tobytes(), (count, first)
 
 
-def test_a_row_that_is_not_finite_stays_alone(host: NativeModel) -> None:
-    matrix = _matrix('bfloat16', 64, 64)
+@pytest.mark.parametrize('form', ['bfloat16', 'codes'])
+@pytest.mark.parametrize('value', [np.nan, np.inf])
+def test_a_row_that_is_not_finite_stays_alone(
+    host: NativeModel, form: str, value: float
+) -> None:
+    matrix = _matrix(form, 64, 64)
     x = np.random.default_rng(3).normal(size=(9, 64)).astype(np.float32)
     clean = _multiply(host, matrix, x)
-    x[4] = np.nan
+    x[4, 5], x[4, 6] = value, -value
     spoiled = _multiply(host, matrix, x)
-    assert np.isnan(spoiled[4]).all()
+    assert not np.isfinite(spoiled[4]).any()
     keep = [0, 1, 2, 3, 5, 6, 7, 8]
     assert spoiled[keep].tobytes() == clean[keep].tobytes()
 
@@ -219,10 +258,11 @@ def test_what_is_no_number_stays_none_in_e4m3() -> None:
     assert np.isnan(runner.forward([rows])[0]).all()
 
 
-@pytest.mark.parametrize('isa', ['plain', 'avx2'])
+@pytest.mark.parametrize('isa', ['plain', 'avx2', 'avx512'])
 def test_narrower_instruction_sets_keep_the_same_promises(isa: str) -> None:
-    if native.isa() == 'plain' and isa == 'avx2':
-        pytest.skip('this processor has no AVX2')
+    known = ('plain', 'avx2', 'avx512', 'avx512vnni')
+    if known.index(native.isa()) < known.index(isa):
+        pytest.skip(f'this processor has no {isa}')
     names = (
         'near_the_exact_ones',
         'sums_in_the_same_order',

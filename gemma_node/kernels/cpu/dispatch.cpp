@@ -40,6 +40,7 @@ constexpr Variant kPlain = GN_VARIANT("plain", gn_plain);
 #if defined(GN_WITH_X86)
 constexpr Variant kAvx2 = GN_VARIANT("avx2", gn_avx2);
 constexpr Variant kAvx512 = GN_VARIANT("avx512", gn_avx512);
+constexpr Variant kAvx512Vnni = GN_VARIANT("avx512vnni", gn_avx512vnni);
 #endif
 
 const Variant & choose()
@@ -52,8 +53,9 @@ const Variant & choose()
   const char * wanted = std::getenv("GEMMA_NODE_CPU_ISA");
   const bool is_plain = wanted && !std::strcmp(wanted, "plain");
   const bool is_avx2 = wanted && !std::strcmp(wanted, "avx2");
+  const bool is_avx512 = wanted && !std::strcmp(wanted, "avx512");
   if (has_avx512 && !is_plain && !is_avx2) {
-    return kAvx512;
+    return __builtin_cpu_supports("avx512vnni") && !is_avx512 ? kAvx512Vnni : kAvx512;
   }
   if (has_avx2 && !is_plain) {
     return kAvx2;

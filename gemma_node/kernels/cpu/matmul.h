@@ -13,11 +13,13 @@
 // limitations under the License.
 // y = x W^T for a block of columns of y. Weights lie so that one vector holds one column of 16
 // outputs; x is broadcast. Each output sums its columns in ascending order in runs of 64 (a group
-// of Q4), and the runs in ascending order, in every shape of tile.
+// of Q4), and the runs in ascending order, in every shape of tile. Where bytes can be multiplied,
+// codes.h has the products with 4-bit codes.
 
 #ifndef GEMMA_NODE__KERNELS__CPU__MATMUL_H_
 #define GEMMA_NODE__KERNELS__CPU__MATMUL_H_
 
+#include "codes.h"
 #include "step.h"
 #include "vec.h"
 
@@ -208,21 +210,44 @@ GN_INLINE void group_sums(const float * x, int stride, int count, int columns, i
   }
 }
 
-// Write output vectors [begin, end) of `count` rows; `sums` is room for the group sums of x.
+// How many numbers `matmul_range` needs room for.
+inline int64_t room_size(int rows, int columns)
+{
+#if defined(GN_USE_AVX512VNNI)
+  return packed_size(rows, columns);
+#else
+  return static_cast<int64_t>(rows) * (columns / 8 + 1);
+#endif
+}
+
+// Write output vectors [begin, end) of `count` rows; `room` is of `room_size` numbers.
 inline void matmul_range(
   const GnMatrix & matrix, int begin, int end, const float * x, int x_stride, int count, float * y,
-  int y_stride, float * sums)
+  int y_stride, int32_t * room)
 {
   // Eight vectors of outputs at a time: their weights stay in the cache while all rows pass.
   constexpr int kChunk = 8;
-  const Rows rows{x, x_stride, sums};
+#if defined(GN_USE_AVX512VNNI)
+  Packed packed{};
+  if (matrix.kind == GN_Q4) {
+    packed = pack_rows(x, x_stride, count, matrix.columns, matrix.group, room);
+  }
+  const Rows rows{x, x_stride, nullptr};
+#else
+  float * sums = reinterpret_cast<float *>(room);
   if (matrix.kind == GN_Q4) {
     group_sums(x, x_stride, count, matrix.columns, matrix.group, sums);
   }
+  const Rows rows{x, x_stride, sums};
+#endif
   for (int at = begin; at < end; at += kChunk) {
     const int stop = at + kChunk < end ? at + kChunk : end;
     if (matrix.kind == GN_Q4) {
+#if defined(GN_USE_AVX512VNNI)
+      multiply_codes_rows(matrix, at, stop, packed, count, y, y_stride);
+#else
       multiply_rows<GN_Q4>(matrix, at, stop, rows, count, y, y_stride);
+#endif
     } else if (matrix.kind == GN_BF16) {
       multiply_rows<GN_BF16>(matrix, at, stop, rows, count, y, y_stride);
     } else {

@@ -129,7 +129,7 @@ public:
     product_x_ = x;
     product_y_ = y;
     rows_ = rows;
-    reserve_sums(rows, matrix.columns);
+    reserve_room(rows, matrix.columns);
     pool_.run(
       [](void * self, int thread) {
         Step * step = static_cast<Step *>(self);
@@ -142,16 +142,16 @@ public:
 private:
   struct Local
   {
-    std::vector<float> sums;
+    std::vector<int32_t> room;
     std::vector<float> scores;
   };
 
-  void reserve_sums(int rows, int columns)
+  void reserve_room(int rows, int columns)
   {
-    const size_t size = static_cast<size_t>(rows) * (columns / 8 + 1);
+    const size_t size = room_size(rows, columns);
     for (Local & local : local_) {
-      if (local.sums.size() < size) {
-        local.sums.resize(size);
+      if (local.room.size() < size) {
+        local.room.resize(size);
       }
     }
   }
@@ -172,7 +172,7 @@ private:
     grow(ple_, rows * columns);
     grow(ple_late_, static_cast<size_t>(batch.outputs) * padded(shared * model_.ple_dim));
     row_of_.resize(rows);
-    reserve_sums(batch.rows, widest_x_);
+    reserve_room(batch.rows, widest_x_);
     for (Local & local : local_) {
       grow(local.scores, static_cast<size_t>(kQueries) * score_columns_);
     }
@@ -195,7 +195,7 @@ private:
     const int end = std::min(begin + share, vectors);
     if (begin < end) {
       matmul_range(
-        matrix, begin, end, x, x_stride, rows, y, y_stride, local_[thread].sums.data());
+        matrix, begin, end, x, x_stride, rows, y, y_stride, local_[thread].room.data());
     }
   }
 

@@ -31,5 +31,6 @@
 GN_DECLARE(gn_plain)
 GN_DECLARE(gn_avx2)
 GN_DECLARE(gn_avx512)
+GN_DECLARE(gn_avx512vnni)
 
 #endif  // GEMMA_NODE__KERNELS__CPU__STEP_IMPL_H_

@@ -23,6 +23,9 @@
 #include <cstdint>
 #include <cstring>
 
+#if defined(GN_USE_AVX512VNNI)
+#define GN_USE_AVX512
+#endif
 #if defined(GN_USE_AVX512) || defined(GN_USE_AVX2)
 #include <immintrin.h>
 #endif
