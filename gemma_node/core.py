@@ -457,7 +457,8 @@ class Generation:
     `time.monotonic()`, inf for none. Reaching a `stop_ids` token ends it with Finish.STOP. With
     `score_ids` nothing is generated: the result says how probable each would be next. With
     `prompt_logprobs` the whole prompt is run, resumed from no state, and may be all that is asked
-    (max_tokens 0).
+    (max_tokens 0). `guess` are ids that the reply may well begin with, `phrases` such that it may
+    well name where the constraint leaves a choice: drafts, which change no token.
     """
 
     id: str
@@ -475,6 +476,8 @@ class Generation:
     priority: int = 0
     deadline: float = math.inf
     draft: bool = True
+    guess: tuple[int, ...] = ()
+    phrases: tuple[tuple[int, ...], ...] = ()
     score_ids: tuple[int, ...] = ()
     prompt_logprobs: bool = False
 

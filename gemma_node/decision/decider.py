@@ -50,6 +50,7 @@ from gemma_node.decision.answers import with_facts
 from gemma_node.decision.arrival import Arrival
 from gemma_node.decision.arrival import Session
 from gemma_node.decision.generator import Generator
+from gemma_node.decision.guesses import Guesses
 from gemma_node.decision.outcome import allowed_tools
 from gemma_node.decision.outcome import AllowedTools
 from gemma_node.decision.outcome import finish_error
@@ -121,6 +122,7 @@ class Decider:
             special_ids=tokenizer.special_ids,
             max_thinking_tokens=settings.max_thinking_tokens,
         )
+        self._guesses = Guesses(tokenizer, self._writer.reply_stop_id)
         self._robots: dict[str, RobotSettings] = {}
         self._conversations: OrderedDict[Session, Conversation] = OrderedDict()
         self._running: dict[str, _Running] = {}
@@ -281,6 +283,8 @@ class Decider:
             priority=int(request.priority),
             deadline=arrival.deadline,
             draft=request.draft,
+            guess=self._guesses.opening,
+            phrases=self._guesses.phrases(prompt),
         )
         return _Running(
             arrival=arrival,

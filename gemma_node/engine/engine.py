@@ -36,16 +36,17 @@ from gemma_node.core import GenerationProgress
 from gemma_node.core import GenerationResult
 from gemma_node.engine.checks import check
 from gemma_node.engine.config import EngineConfig
+from gemma_node.engine.drafts import Draft
 from gemma_node.engine.flight import Flight
 from gemma_node.engine.keeper import Keeper
 from gemma_node.engine.producer import Producer
 from gemma_node.engine.producer import Trace
 from gemma_node.engine.rounds import Ends
+from gemma_node.engine.rounds import prompt_rows
 from gemma_node.engine.rounds import Rounds
 from gemma_node.engine.runner import Found
 from gemma_node.engine.runner import make_runner
 from gemma_node.engine.runner import OverlappingRunner
-from gemma_node.engine.runner import Rows
 from gemma_node.engine.sampler import NotFiniteError
 from gemma_node.engine.scheduler import Scheduler
 from gemma_node.engine.sequence import Phase
@@ -335,10 +336,12 @@ class Engine:
         began = self._clock()
         # Rows that a prompt state may hold come first where later ones could disturb them.
         if is_drawn and len(sequence.ids) > end and self._runner.grid > 1:
-            self._run_chunk(sequence, start, end, is_drawn=False)
+            self._run_chunk(sequence, start, end)
             start = end
         known = len(sequence.ids) if is_drawn else end
-        logits = self._run_chunk(sequence, start, known, is_drawn=is_drawn)
+        limit = self._rounds.draft_limit(self._scheduler.num_running) if is_drawn else 0
+        draft = self._producer.opening(sequence, limit if self._runner.grid == 1 else 0)
+        logits = self._run_chunk(sequence, start, known, draft if is_drawn else None)
         self._prefilled_tokens += 0 if sequence.is_idle else end - start
         row_s = (self._clock() - began) / (end - start or 1)
         self._fastest_row_s = min(self._fastest_row_s or row_s, row_s)
@@ -354,8 +357,9 @@ class Engine:
         elif not generation.max_tokens:
             sequence.ending = (Finish.LENGTH, -1)
         elif sequence.ending is None:
-            tokens = tuple(sequence.ids[start:])
-            self._producer.consume(sequence, start, tokens, logits)
+            tokens = (*sequence.ids[start:], *draft.token_ids)
+            outputs = tuple(known - start + each for each in (-1, *draft.draws))
+            self._producer.consume(sequence, start, tokens, outputs, logits)
         self._conclude(sequence)
 
     def _resume(self, sequence: Sequence) -> bool:
@@ -370,30 +374,21 @@ class Engine:
         self._end(sequence, Finish.DEADLINE, code=ErrorCode.DEADLINE_EXCEEDED, text=text)
         return False
 
-    def _run_chunk(self, sequence: Sequence, start: int, end: int, *, is_drawn: bool) -> Found:
+    def _run_chunk(
+        self, sequence: Sequence, start: int, end: int, draft: Draft | None = None
+    ) -> Found:
         """
         Run the tokens of positions [start, end) and keep the states that they complete.
 
-        Returns the last row's logits if they are drawn from.
+        With a draft, be it empty, returns the last row's logits and those that the draft needs.
         """
-        count, num_prompt = end - start, sequence.num_prompt_tokens
-        wants_all = sequence.generation.prompt_logprobs
-        outputs = set(range(min(count, num_prompt - start))) if wants_all else set()
-        if is_drawn:
-            outputs.add(count - 1)
-        rows = Rows(
-            lane=sequence.lane,
-            start=start,
-            token_ids=tuple(sequence.ids[start:end]),
-            num_prompt=num_prompt,
-            outputs=tuple(sorted(outputs)),
-        )
+        rows = prompt_rows(sequence, start, end, draft)
         (logits,) = self._runner.forward([rows])
         sequence.rows = end
-        if wants_all:
+        if sequence.generation.prompt_logprobs:
             self._producer.note_prompt(sequence, start, logits)
         self._keeper.keep(sequence, start)
-        return logits[-1:] if is_drawn else logits[:0]
+        return logits[:0] if draft is None else logits[-1 - len(draft.draws) :]
 
     def _is_hopeless(self, sequence: Sequence) -> bool:
         """Whether even the fastest prefill seen so far would end past the deadline."""

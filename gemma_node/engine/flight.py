@@ -201,4 +201,5 @@ class Flight:
         elif not generation.max_tokens:
             sequence.ending = (Finish.LENGTH, -1)
         elif entry.rows.outputs:
-            self._producer.consume(sequence, start, entry.rows.token_ids, logits)
+            tokens, outputs = entry.rows.token_ids, entry.rows.outputs
+            self._producer.consume(sequence, start, tokens, outputs, logits)

@@ -17,7 +17,8 @@ From logits to tokens: masks, forced tokens, draws, and the check of drafts.
 
 A token is forced where the grammar's mask has exactly one bit; it is taken without logits, and
 without a pass of its own unless the request wants the plain reference (`draft` false). A draft
-is taken only where it equals the draw of its position. Knows no lanes and no model.
+is taken only where it equals the draw of its position; what it forces is run along with it.
+Knows no lanes and no model.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ from collections.abc import Callable
 import numpy as np
 
 from gemma_node.core import Finish
+from gemma_node.engine.drafts import Draft
+from gemma_node.engine.drafts import MAX_FOLLOWED
+from gemma_node.engine.drafts import NO_DRAFT
 from gemma_node.engine.runner import Found
 from gemma_node.engine.runner import Logits
 from gemma_node.engine.sampler import draw
@@ -71,49 +75,91 @@ class Producer:
                 self.num_forced += 1
 
     def consume(
-        self, sequence: Sequence, start: int, tokens: tuple[int, ...], logits: Found
+        self,
+        sequence: Sequence,
+        start: int,
+        tokens: tuple[int, ...],
+        outputs: tuple[int, ...],
+        logits: Found,
     ) -> None:
         """
         Draw from the logits of rows that ran, as far as their drafts come true.
 
         :param start: position of tokens[0]
-        :param logits: of the last known token and of each draft after it
+        :param outputs: whose logits these are, by index into tokens, from the last known one on
         """
         known = len(sequence.ids) - start
         forced = sequence.forced_tokens
-        row = 0
-        while row < len(logits):
-            self._draw(sequence, logits[row])
+        rows = {index: row for row, index in enumerate(outputs)}
+        last = known - 1
+        while last in rows:
+            self._draw(sequence, logits[rows[last]])
             produced = sequence.ids[start + known :]
-            row = len(produced)
-            if sequence.ending is not None or tuple(produced) != tokens[known : known + row]:
+            last = known + len(produced) - 1
+            if sequence.ending is not None or tuple(produced) != tokens[known : last + 1]:
                 break
         right = 0
         for ours, theirs in zip(sequence.ids[start + known :], tokens[known:], strict=False):
             if ours != theirs:
                 break
             right += 1
-        sequence.rows = start + known + right
-        if len(logits) > 1:
+        sequence.rows = min(start + known + right, len(sequence.ids) - 1)
+        if len(tokens) > known:
             free = right - (sequence.forced_tokens - forced)
             sequence.drafted_tokens += max(0, free)
-            self.num_drafted += len(logits) - 1
+            self.num_drafted += len(tokens) - known
             self.num_accepted += right
-            sequence.drafter.learn(accepted=right)
+            # Guesses of a reply's opening are none of the drafter's.
+            if start + known > sequence.num_prompt_tokens:
+                sequence.drafter.learn(accepted=right)
 
-    def possible(self, sequence: Sequence, drafts: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the drafts up to the first one that the grammar forbids: it cannot come true."""
+    def opening(self, sequence: Sequence, limit: int) -> Draft:
+        """Return what a reply may well begin with, to be run with its prompt's last rows."""
+        generation = sequence.generation
+        has_own_outputs = generation.prompt_logprobs or generation.score_ids
+        left = generation.max_tokens - 1
+        if not generation.draft or has_own_outputs or sequence.num_produced or left < 1:
+            return NO_DRAFT
+        guess = generation.guess[:limit]
+        return self.possible(sequence, guess, min(left, MAX_FOLLOWED)) if guess else NO_DRAFT
+
+    def draft(self, sequence: Sequence, limit: int, most: int = MAX_FOLLOWED) -> Draft:
+        """Return what may well follow: `limit` tokens guessed, 0 for none, `most` with forced."""
+        generation, drafter = sequence.generation, sequence.drafter
+        if not limit or not generation.draft:
+            return NO_DRAFT
+        left = generation.max_tokens - sequence.num_produced - 1
+        guessed = drafter.propose(min(limit, left))
+        return NO_DRAFT if drafter.rests else self.possible(sequence, guessed, min(left, most))
+
+    def possible(self, sequence: Sequence, drafts: tuple[int, ...], limit: int) -> Draft:
+        """
+        Return drafts up to one that the grammar forbids, with what it forces after them.
+
+        Where the first one is, what the request names in their place. At most `limit` tokens.
+        """
         constraint = sequence.generation.constraint
+        if not drafts or not _allows(sequence, drafts[0]):
+            drafts = self._named(sequence)
         if constraint is None or not drafts:
-            return drafts
-        count = 0
-        for token in drafts:
-            if token in sequence.generation.stop_ids or not constraint.accept(token):
+            return Draft(drafts[:limit], tuple(range(len(drafts[:limit]))))
+        waiting, tokens, draws = list(drafts), list[int](), list[int]()
+        while len(tokens) < limit:
+            forced = constraint.forced_token() if tokens else None
+            if forced is None:
+                if not waiting:
+                    break
+                forced = waiting.pop(0)
+            elif waiting and waiting.pop(0) != forced:
+                waiting.clear()
+            if forced in sequence.generation.stop_ids or not constraint.accept(forced):
                 break
-            count += 1
-        if count:
-            constraint.rollback(count)
-        return drafts[:count]
+            tokens.append(forced)
+            if constraint.forced_token() is None:
+                draws.append(len(tokens) - 1)
+        if tokens:
+            constraint.rollback(len(tokens))
+        return Draft(tuple(tokens), tuple(draws))
 
     def score(self, sequence: Sequence, logits: Row) -> None:
         """Note how probable each token that was asked about is, and end the sequence."""
@@ -134,6 +180,18 @@ class Producer:
             if not np.isfinite(seen.total):
                 raise NotFiniteError('the model produced logits that are not finite')
             sequence.prompt_logprobs.append(float(numbers(row)[prompt[position]]) - seen.total)
+
+    def _named(self, sequence: Sequence) -> tuple[int, ...]:
+        """Return the only phrase of the request that may come next, or how it goes on."""
+        phrases, newest = sequence.generation.phrases, sequence.ids[-1]
+        if sequence.num_produced:
+            going_on = {phrase[1:] for phrase in phrases if phrase[0] == newest}
+            if len(going_on) == 1 and (rest := going_on.pop()) and _allows(sequence, rest[0]):
+                return rest
+        if sequence.mask is None:
+            return ()
+        allowed = {phrase for phrase in phrases if _allows(sequence, phrase[0])}
+        return allowed.pop() if len(allowed) == 1 else ()
 
     def _draw(self, sequence: Sequence, logits: Row) -> None:
         generation, position = sequence.generation, len(sequence.ids)
@@ -177,3 +235,8 @@ class Producer:
         if self._vocab_size % 32:
             mask[-1] &= self._tail
         return mask
+
+
+def _allows(sequence: Sequence, token_id: int) -> bool:
+    mask = sequence.mask
+    return mask is None or bool(mask[token_id >> 5] >> (token_id & 31) & 1)

@@ -21,7 +21,9 @@ from dataclasses import dataclass
 import sys
 
 from gemma_node.engine.config import EngineConfig
+from gemma_node.engine.drafts import Draft
 from gemma_node.engine.drafts import MAX_DRAFT
+from gemma_node.engine.drafts import MAX_FOLLOWED
 from gemma_node.engine.producer import Producer
 from gemma_node.engine.runner import Rows
 from gemma_node.engine.runner import Runner
@@ -58,7 +60,7 @@ class Rounds:
         """Run one round, or what of it fits into a slice; return who was served."""
         started = clock()
         waiting = self._scheduler.next_decodes()
-        limit = self._draft_limit(len(waiting))
+        limit = self.draft_limit(len(waiting))
         most = self._runner.max_rows or sys.maxsize
         changed: list[Sequence] = []
         while waiting:
@@ -78,7 +80,7 @@ class Rounds:
                 break
         return changed
 
-    def _draft_limit(self, num_lanes: int) -> int:
+    def draft_limit(self, num_lanes: int) -> int:
         """Return how many tokens each of so many lanes may draft."""
         runner, config = self._runner, self._config
         if not config.drafts or not runner.shares_passes or not num_lanes:
@@ -100,7 +102,8 @@ class Rounds:
             return
         for (sequence, rows), logits in zip(batch, found, strict=True):
             try:
-                self._producer.consume(sequence, rows.start, rows.token_ids, logits)
+                start, tokens, outputs = rows.start, rows.token_ids, rows.outputs
+                self._producer.consume(sequence, start, tokens, outputs, logits)
             except Exception as error:
                 self._ends.fail(sequence, error)
             self._ends.conclude(sequence)
@@ -108,16 +111,29 @@ class Rounds:
     def _pending(self, sequence: Sequence, limit: int) -> Rows:
         """Return the rows that a decoding sequence runs next: known tokens, then drafts."""
         known = tuple(sequence.ids[sequence.rows :])
-        left = sequence.generation.max_tokens - sequence.num_produced - 1
-        drafts: tuple[int, ...] = ()
-        if limit and sequence.generation.draft:
-            guessed = sequence.drafter.propose(min(limit, left))
-            drafts = self._producer.possible(sequence, guessed)
+        most = limit if self._runner.free_rows else MAX_FOLLOWED
+        draft = self._producer.draft(sequence, limit, most)
         return Rows(
             lane=sequence.lane,
             start=sequence.rows,
-            token_ids=known + drafts,
+            token_ids=known + draft.token_ids,
             num_prompt=sequence.num_prompt_tokens,
-            outputs=tuple(range(len(known) - 1, len(known) + len(drafts))),
+            outputs=tuple(len(known) + each for each in (-1, *draft.draws)),
             mask=sequence.mask,
         )
+
+
+def prompt_rows(sequence: Sequence, start: int, end: int, draft: Draft | None) -> Rows:
+    """Return positions [start, end) to run; with a draft, to be drawn from after them too."""
+    count, num_prompt = end - start, sequence.num_prompt_tokens
+    wants_all = sequence.generation.prompt_logprobs
+    outputs = set(range(min(count, num_prompt - start))) if wants_all else set()
+    if draft is not None:
+        outputs.update(count + each for each in (-1, *draft.draws))
+    return Rows(
+        lane=sequence.lane,
+        start=start,
+        token_ids=(*sequence.ids[start:end], *(draft.token_ids if draft else ())),
+        num_prompt=num_prompt,
+        outputs=tuple(sorted(outputs)),
+    )

@@ -72,7 +72,7 @@ class Sequence:
         self.rows = 0
         self.ids = list(generation.prompt_ids)
         self.mask: Any = None
-        self.drafter = Drafter(self.ids)
+        self.drafter = Drafter(self.ids, generation.cuts[0] if generation.cuts else 0)
         self.drafted_tokens = 0
         self.scores: tuple[float, ...] = ()
         self.prompt_logprobs: list[float] = []

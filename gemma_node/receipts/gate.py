@@ -310,6 +310,8 @@ class Gate:
 class _Guesser:
     """Proposes the plain reply, with a wrong token now and then: drafts of both kinds."""
 
+    rests = False
+
     def __init__(self, token_ids: list[int], num_prompt: int, reply: tuple[int, ...]) -> None:
         self._ids = token_ids
         self._num_prompt = num_prompt
@@ -334,10 +336,12 @@ def _give_drafts(engine: Engine, asked: Generation, reply: tuple[int, ...]) -> N
     make = reached._sequence
 
     def made(generation: Generation, **more: Any) -> Any:
-        sequence = make(generation, **more)
-        if generation.id == asked.id:
-            num_prompt = len(generation.prompt_ids)
-            sequence.drafter = _Guesser(sequence.ids, num_prompt, reply)
+        if generation.id != asked.id:
+            return make(generation, **more)
+        num_prompt = len(generation.prompt_ids)
+        opening = _Guesser(list(generation.prompt_ids), num_prompt, reply).propose(3)
+        sequence = make(replace(generation, guess=opening), **more)
+        sequence.drafter = _Guesser(sequence.ids, num_prompt, reply)
         return sequence
 
     reached._sequence = made

@@ -68,8 +68,8 @@ def stale_row_after_rollback(engine: Engine) -> None:
     producer: Any = engine._producer
     consume = producer.consume
 
-    def spoiled(sequence: Running, start: int, tokens: tuple[int, ...], logits: Any) -> None:
-        consume(sequence, start, tokens, logits)
+    def spoiled(sequence: Running, start: int, tokens: tuple[int, ...], *more: Any) -> None:
+        consume(sequence, start, tokens, *more)
         if sequence.ending is None:
             sequence.rows = min(start + len(tokens), len(sequence.ids) - 1)
 
@@ -113,11 +113,11 @@ def unchecked_draft(engine: Engine) -> None:
     consume, take = producer.consume, producer._take
     drafted: dict[int, int] = {}
 
-    def spoiled(sequence: Running, start: int, tokens: tuple[int, ...], logits: Any) -> None:
+    def spoiled(sequence: Running, start: int, tokens: tuple[int, ...], *more: Any) -> None:
         known = len(sequence.ids)
         drafted.clear()
         drafted.update(enumerate(tokens[known - start :], known))
-        consume(sequence, start, tokens, logits)
+        consume(sequence, start, tokens, *more)
 
     def spoiled_take(sequence: Running, token_id: int, *more: float) -> Any:
         return take(sequence, drafted.pop(len(sequence.ids), token_id), *more)

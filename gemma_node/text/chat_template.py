@@ -27,6 +27,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import field
 from dataclasses import replace
 import hashlib
 import json
@@ -192,9 +193,19 @@ class Transcript:
     tools: tuple[Message, ...]
     messages: tuple[Message, ...]
     text: str
+    # What was asked last: a turn is rendered when it is asked and again when it is answered.
+    _asked: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     def ask(self, messages: Sequence[Message]) -> str:
         """Return what `messages` and the generation prompt append; raises TemplateError."""
+        key = repr(messages)
+        if key not in self._asked:
+            suffix = self._ask(messages)
+            self._asked.clear()
+            self._asked[key] = suffix
+        return self._asked[key]
+
+    def _ask(self, messages: Sequence[Message]) -> str:
         suffix = self._appended(messages, self.text, generation=True)
         expected = [number for m in messages for number in marks_in(m.get('content') or '')]
         found = marks_in(suffix)
@@ -237,7 +248,8 @@ class Transcript:
                 f'generation prompt {_excerpt(asked[-40:])}, but {_excerpt(tail)}'
             )
         grown = (*self.messages, *messages, turn)
-        return replace(self, messages=grown, text=self.text + opening + written[:end]), opening
+        text = self.text + opening + written[:end]
+        return replace(self, messages=grown, text=text, _asked={}), opening
 
     def _appended(self, messages: Sequence[Message], old: str, *, generation: bool) -> str:
         full = self.template.render(

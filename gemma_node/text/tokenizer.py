@@ -103,6 +103,19 @@ class Tokenizer:
         ids: list[int] = self.inner.encode(clean, add_special_tokens=False).ids
         return ids
 
+    def bare_ids(self) -> dict[int, int]:
+        """Return, for the ids of longer words after a space, those of the words alone."""
+        pieces: dict[str, int] = self.inner.get_vocab()
+        spaces: list[str] = self.inner.encode(' ', add_special_tokens=False).tokens
+        if len(spaces) != 1:
+            return {}
+        (space,) = spaces
+        return {
+            token_id: pieces[piece.removeprefix(space)]
+            for piece, token_id in pieces.items()
+            if piece.startswith(space) and len(piece) > 2 and piece.removeprefix(space) in pieces
+        }
+
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of ids, special tokens as written."""
         text: str = self.inner.decode(list(ids), skip_special_tokens=False)

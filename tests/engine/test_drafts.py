@@ -54,6 +54,8 @@ def test_what_followed_last_time_is_proposed() -> None:
     assert Drafter([1, 2, 1, 2]).propose(0) == ()
     assert Drafter([5, 5, 5]).propose(4) == (5,)
     assert Drafter([5]).propose(4) == ()
+    assert Drafter([1, 2, 3, 4, 1, 2], 2).propose(4) == ()
+    assert Drafter([1, 2, 3, 4, 3, 4], 2).propose(4) == (3, 4)
 
 
 def test_a_drafter_that_is_wrong_rests_and_tries_again() -> None:
@@ -180,3 +182,77 @@ def test_a_forced_run_takes_one_pass(
     (result,) = driver.run(asked)
     assert result.forced_tokens == 20
     assert passes == [40, 21]
+
+
+def _steps() -> list[Iterable[int]]:
+    return [[5, 6], [20], [21], [40, 41, 42], [43, 44], [22], [50, 51, 52], [7, 8]]
+
+
+def test_a_reply_is_begun_with_the_prompt_where_it_was_guessed(
+    make_driver: Callable[..., Any], tokens: tuple[int, ...], allowed_tokens: Any
+) -> None:
+    def ask(**more: Any) -> tuple[GenerationResult, list[int]]:
+        driver = make_driver()
+        passes = _passes(driver)
+        constraint = allowed_tokens(_steps(), stop_id=1)
+        asked = _ask('g', tokens[:40], constraint=constraint, stop_ids=(1,), **more)
+        (result,) = driver.run(asked)
+        stats = driver.engine.stats()
+        assert stats.drafts_accepted <= stats.drafted_tokens
+        return result, passes
+
+    plain, alone = ask(draft=False)
+    unguessed, several = ask()
+    right = plain.token_ids[0]
+    guessed, fewer = ask(guess=(right,))
+    wrong, same = ask(guess=(11 - right,))
+    forbidden, untouched = ask(guess=(90,))
+    for result in (unguessed, guessed, wrong, forbidden):
+        assert _bits(result) == _bits(plain)
+        assert result.forced_tokens == 3
+    assert len(alone) == 9
+    assert fewer == [40 + 3, *several[2:]]
+    assert same == [40 + 3, *several[1:]]
+    assert untouched == several
+    unbounded, _ = ask(guess=(right,), max_tokens=3)
+    assert unbounded.token_ids == plain.token_ids[:3]
+
+
+def test_what_the_request_names_is_a_draft_where_the_grammar_allows_one_such_word(
+    make_driver: Callable[..., Any], tokens: tuple[int, ...], allowed_tokens: Any
+) -> None:
+    def drafts(*phrases: tuple[int, ...], at: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        driver = make_driver()
+        constraint = allowed_tokens(_steps(), stop_id=1)
+        asked = _ask('g', tokens[:40], constraint=constraint, stop_ids=(1,), phrases=phrases)
+        sequence = driver.engine._sequence(asked)
+        for token in (5, 20, 21, 41, 44, 22)[:at]:
+            assert driver.engine._producer._take(sequence, token, 1.0, 1.0)
+        driver.engine._producer.force(sequence)
+        sequence.rows = len(sequence.ids) - 1
+        rows = driver.engine._rounds._pending(sequence, MAX_DRAFT)
+        assert constraint.index == at
+        return rows.token_ids[1:], rows.outputs
+
+    # The word, how the request goes on after it, and what is forced then.
+    assert drafts((41, 43), (90, 91), at=3) == ((41, 43, 22), (0, 1, 3))
+    assert drafts((41, 90), at=3) == ((41,), (0, 1))
+    assert drafts((41, 43), (42, 44), at=3) == ((), (0,))
+    assert drafts((90, 91), at=3) == ((), (0,))
+    assert drafts((41, 44, 50), at=4) == ((44, 22), (0, 2))
+    assert drafts((41, 44), (41, 43), at=4) == ((), (0,))
+    assert drafts(at=3) == ((), (0,))
+
+
+def test_named_phrases_change_no_token(
+    make_driver: Callable[..., Any], tokens: tuple[int, ...], allowed_tokens: Any
+) -> None:
+    found, passes = [], []
+    for phrases in ((), ((40,),), ((41, 43),), ((42, 44, 50),), ((50,),), ((51,),), ((52,),)):
+        driver = make_driver()
+        passes.append(_passes(driver))
+        constraint = allowed_tokens(_steps(), stop_id=1)
+        asked = _ask('g', tokens[:40], constraint=constraint, stop_ids=(1,), phrases=phrases)
+        found += [_bits(each) for each in driver.run(asked)]
+    assert len(set(found)) == 1
+    assert min(map(len, passes)) < len(passes[0])

@@ -171,6 +171,29 @@ def test_transcript_grows_only_at_its_end(template: ChatTemplate) -> None:
     )
 
 
+def test_what_was_asked_last_is_rendered_once(
+    template: ChatTemplate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transcript = template.begin([{'role': 'system', 'content': mark(1)}], TOOLS)
+    first, second = ([{'role': 'user', 'content': mark(number)}] for number in (2, 3))
+    rendered = []
+    render = ChatTemplate.render
+
+    def counted(self: ChatTemplate, *values: Any, **more: Any) -> str:
+        rendered.append(values)
+        return render(self, *values, **more)
+
+    monkeypatch.setattr(ChatTemplate, 'render', counted)
+    assert transcript.ask(first) == transcript.ask(first)
+    assert len(rendered) == 1
+    assert transcript.ask(second) != transcript.ask(first)
+    assert len(rendered) == 3
+    longer, _ = transcript.answer(first, reply=mark(4))
+    assert len(rendered) == 4
+    longer.ask(second)
+    assert len(rendered) == 5
+
+
 def test_prefix_ends_where_the_first_user_text_begins_without_system_and_tools(
     template: ChatTemplate,
 ) -> None:

@@ -182,3 +182,13 @@ def test_tokenizer_that_can_merge_text_into_a_marker_is_refused(
 
 def _copy(folder: Path, target: Path) -> Path:
     return Path(shutil.copytree(folder, target / 'checkpoint'))
+
+
+def test_bare_ids_are_the_same_words_without_their_space() -> None:
+    tokenizer = Tokenizer.from_folder(DEMO)
+    bare = tokenizer.bare_ids()
+    assert len(bare) > 500
+    for with_space, alone in bare.items():
+        assert tokenizer.decode([with_space]) == ' ' + tokenizer.decode([alone])
+    (spaced,) = tokenizer.encode_data(' kitchen')
+    assert [bare[spaced]] == tokenizer.encode_data('kitchen')

@@ -190,9 +190,17 @@ private:
     int y_stride)
   {
     const int vectors = (matrix.rows + GN_WIDTH - 1) / GN_WIDTH;
-    const int share = (vectors + pool_.size() - 1) / pool_.size();
-    const int begin = std::min(thread * share, vectors);
-    const int end = std::min(begin + share, vectors);
+    matmul_share(thread, matrix, 0, vectors, x, x_stride, rows, y, y_stride);
+  }
+
+  // Output vectors [first, last) only.
+  void matmul_share(
+    int thread, const GnMatrix & matrix, int first, int last, const float * x, int x_stride,
+    int rows, float * y, int y_stride)
+  {
+    const int share = (last - first + pool_.size() - 1) / pool_.size();
+    const int begin = std::min(first + thread * share, last);
+    const int end = std::min(begin + share, last);
     if (begin < end) {
       matmul_range(
         matrix, begin, end, x, x_stride, rows, y, y_stride, local_[thread].room.data());
@@ -228,11 +236,15 @@ private:
     per_layer_inputs(thread, false, rows);
     for (int i = 0; i < owners; ++i) {
       const GnLayer & layer = layers_[i];
-      heads(thread, layer, rows);
+      const int queries = model_.num_heads, all = queries + 2 * layer.num_kv_heads;
       if (i == owners - 1 && batch.outputs < rows) {
         // Nothing but the rows with logits is needed past the last keys and values.
+        heads(thread, layer, rows, queries, all);
         narrow_rows(thread);
         rows = batch.outputs;
+        heads(thread, layer, rows, 0, queries);
+      } else {
+        heads(thread, layer, rows, 0, all);
       }
       finish_layer(thread, layer, rows, ple_.data(), i, padded(owners * model_.ple_dim));
     }
@@ -243,7 +255,7 @@ private:
       per_layer_inputs(thread, true, rows);
     }
     for (int i = owners; i < model_.num_layers; ++i) {
-      heads(thread, layers_[i], rows);
+      heads(thread, layers_[i], rows, 0, model_.num_heads);
       const int stride = padded((model_.num_layers - owners) * model_.ple_dim);
       finish_layer(thread, layers_[i], rows, ple_late_.data(), i - owners, stride);
     }
@@ -318,25 +330,30 @@ private:
       });
   }
 
-  // Normed and rotated queries into y_; keys and values into the pages.
-  void heads(int thread, const GnLayer & layer, int rows)
+  // Normed and rotated queries into y_; keys and values into the pages. Of all of a row's heads
+  // [first, last): queries come first, then keys, then values.
+  void heads(int thread, const GnLayer & layer, int rows, int first, int last)
   {
     each_row(
       thread, rows, [&](int row) {
         rms_norm(h(row), layer.input_norm, model_.hidden, model_.eps, x(row));
       });
-    project(thread, layer.qkv, rows);
     const int size = layer.head_dim, queries = model_.num_heads;
-    const int kv = layer.owns ? layer.num_kv_heads : 0;
+    matmul_share(
+      thread, layer.qkv, first * size / GN_WIDTH, last * size / GN_WIDTH, x_.data(), widest_x_,
+      rows, y_.data(), widest_y_);
+    pool_.meet();
+    const int kv = last > queries ? layer.num_kv_heads : 0;
     each_row(
       thread, rows, [&](int row) {
         const int original = row_of_[row];
         const int64_t at = static_cast<int64_t>(batch_->positions[original]) * size;
-        for (int head = 0; head < queries + 2 * kv; ++head) {
+        for (int head = first; head < last; ++head) {
+          const bool is_value = head >= queries + layer.num_kv_heads;
           float * part = y(row) + static_cast<int64_t>(head) * size;
-          const float * weight = head < queries + kv ? layer.head_norms + head * size : nullptr;
+          const float * weight = is_value ? nullptr : layer.head_norms + head * size;
           rms_norm(part, weight, size, model_.eps, part);
-          if (head < queries + kv) {
+          if (!is_value) {
             rotate(
               part, model_.cos[layer.is_sliding] + at, model_.sin[layer.is_sliding] + at, size,
               part);
@@ -400,7 +417,7 @@ private:
     return keys_at(layer, head) + layer.num_kv_heads * whole;
   }
 
-  // Keep the rows that need logits: their stream, and their queries in y_.
+  // Keep the rows that need logits: their stream and what the layer adds to it.
   void narrow_rows(int thread)
   {
     if (thread == 0) {
@@ -409,7 +426,6 @@ private:
         row_of_[i] = from;
         if (from != i) {
           std::memcpy(h(i), h(from), model_.hidden * sizeof(float));
-          std::memcpy(y(i), y(from), widest_y_ * sizeof(float));
           const int64_t stride = padded(model_.num_owners * model_.ple_dim);
           std::memcpy(
             ple_.data() + i * stride, ple_.data() + from * stride, stride * sizeof(float));
