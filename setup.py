@@ -248,6 +248,7 @@ setup(
     package_data={
         '': ['*.yaml', '*.json', '*.jinja', '*.md', '*.cu', 'py.typed'],
         'gemma_node': ['assets/*/*'],
+        'gemma_node.kernels': ['cuda/*.cu'],
     },
     install_requires=DEPENDENCIES,
     extras_require={

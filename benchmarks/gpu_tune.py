@@ -25,6 +25,7 @@ from collections.abc import Callable
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from dataclasses import asdict
 import itertools
 import json
 import multiprocessing
@@ -43,9 +44,14 @@ from gpu_kernels import launch  # noqa: E402
 from gpu_kernels import matrix  # noqa: E402
 from gpu_kernels import SHAPES  # noqa: E402
 from gpu_kernels import WHOLE  # noqa: E402
+from gpu_products import compile_all as compile_plans  # noqa: E402
+from gpu_products import Product  # noqa: E402
+from gpu_products import variants  # noqa: E402
 from gpu_step import Bench  # noqa: E402
 
+from gemma_node.kernels import cuda_matmul  # noqa: E402
 from gemma_node.kernels import tuning  # noqa: E402
+from gemma_node.kernels.cuda_matmul import Plan  # noqa: E402
 from gemma_node.kernels.tuning import Tiling  # noqa: E402
 
 FORM_KIND = {'4bit': 'affine4', '8bit': 'affine8', 'nvfp4': 'nvfp4', 'fp8': 'fp8',
@@ -186,9 +192,60 @@ class Tuner:
         return tried
 
 
+def all_plans(form: str, every: int) -> dict[str, list[Plan]]:
+    """Return plans of the CUDA C++ kernel worth a try, compiled."""
+    found = {}
+    for name in ORDER:
+        if name == 'head' and form in ('nvfp4', 'fp8'):
+            continue  # it is bfloat16
+        product = Product(name, form)
+        if product.plan is None:
+            continue
+        found[name] = variants(product, 1)[::every]
+        compile_plans(product, found[name], [1])
+        torch.cuda.empty_cache()
+    return found
+
+
+def tune_plans(
+    tuner: Tuner, form: str, plans: dict[str, list[Plan]], deadline: float,
+    report: Callable[[str], None],
+) -> list[Any]:  # fmt: skip
+    """Try plans of one matrix at a time in the whole step; keep what is faster."""
+    best, tried = tuner.seconds(), []
+    for name, some in plans.items():
+        rows, columns, _ = SHAPES[name]
+        key = (FORM_KIND[form], rows, columns)
+        before = cuda_matmul.PLANS.get(key)
+        of_name = []
+        for plan in some:
+            if time.monotonic() > deadline:
+                break
+            cuda_matmul.PLANS[key] = plan
+            of_name.append((round(tuner.seconds(5) * 1e6, 1), str(plan), plan))
+        # The best few once more: a single look is noise.
+        kept = before
+        for _, _, plan in sorted(of_name)[:4]:
+            cuda_matmul.PLANS[key] = plan
+            seconds = tuner.seconds(24)
+            if seconds < best * 0.9985:
+                best, kept = seconds, plan
+        if kept is None:
+            cuda_matmul.PLANS.pop(key, None)
+        else:
+            cuda_matmul.PLANS[key] = kept
+        tried += [{'matrix': name, 'us': us, 'plan': shown} for us, shown, _ in of_name]
+        report(f'{name}: {kept} of {len(of_name)} step {best * 1e6:.1f} us\n')
+    return tried
+
+
 def run(arguments: argparse.Namespace) -> None:
     """Measure, write the file, and print tables."""
     started = time.monotonic()
+    plans = {}
+    if arguments.plans:
+        plans = all_plans(arguments.form, arguments.every)
+        sys.stdout.write(f'compiled after {time.monotonic() - started:.0f} s\n')
     if arguments.tune:
         jobs = [(name, arguments.form, each) for name in ORDER
                 for each in candidates(name, arguments.form)]  # fmt: skip
@@ -218,6 +275,14 @@ def run(arguments: argparse.Namespace) -> None:
         report['best'] = [[*key, *value] for key, value in tuning.BY_KIND.items()]
         report['tuned_left_out_us'] = tuner.parts()
         sys.stdout.write(f'{report["tuned_left_out_us"]}\n{report["best"]}\n')
+    if arguments.plans:
+        deadline = started + arguments.seconds
+        report['tried_plans'] = tune_plans(
+            tuner, arguments.form, plans, deadline, sys.stdout.write
+        )
+        report['best_plans'] = [[*key, asdict(plan)] for key, plan in cuda_matmul.PLANS.items()]
+        report['planned_left_out_us'] = tuner.parts()
+        sys.stdout.write(f'{report["planned_left_out_us"]}\n{report["best_plans"]}\n')
     report['seconds'] = round(time.monotonic() - started, 1)
     arguments.out.write_text(json.dumps(report, indent=1) + '\n')
 
@@ -233,9 +298,13 @@ def main() -> None:
     parser.add_argument('--chunk', type=int, default=512)
     parser.add_argument('--kv', default='bfloat16')
     parser.add_argument('--tune', action='store_true')
+    parser.add_argument('--plans', action='store_true', help='of the CUDA C++ kernel')
+    parser.add_argument('--every', type=int, default=1, help='try every so many plans')
+    parser.add_argument('--no-cuda', action='store_true', help="Triton's products alone")
     parser.add_argument('--seconds', type=float, default=90.0, help='budget of --tune')
     parser.add_argument('--processes', type=int, default=14)
     arguments = parser.parse_args()
+    cuda_matmul.ENABLED = not arguments.no_cuda
     arguments.device, arguments.geometry, arguments.ple_on_host = 'cuda', 'e4b', False
     with torch.inference_mode():
         run(arguments)

@@ -26,11 +26,11 @@ import torch
 from torch import Tensor
 
 from gemma_node.backends.cuda_weights import DeviceWeights
+from gemma_node.kernels.cuda_matmul import parts_of
 from gemma_node.kernels.planes import BF16
 from gemma_node.kernels.planes import bf16_planes
 from gemma_node.kernels.planes import Planes
 from gemma_node.kernels.tuning import attention_parts
-from gemma_node.kernels.tuning import tiling_of
 from gemma_node.kernels.tuning import UNPACKED_FROM
 from gemma_node.kernels.tuning import UNPACKED_NUMBERS
 from gemma_node.model.config import ModelConfig
@@ -200,7 +200,7 @@ class Buffers:
 
     def parts(self, weight: Planes, width: int) -> Tensor:
         """Return room for a product of `width` rows, [parts, width, rows of the matrix]."""
-        shape = (tiling_of(weight).parts, width, weight.rows)
+        shape = (parts_of(weight), width, weight.rows)
         return self._parts[: shape[0] * shape[1] * shape[2]].view(shape)
 
     def wide(self, rows: int, columns: int) -> Tensor:
@@ -224,7 +224,7 @@ def _most_parts(weights: DeviceWeights) -> int:
     matrices = [weights.context]
     for layer in weights.layers:
         matrices += [layer.qkv, layer.output, layer.down, layer.ple_gate, layer.ple_projection]
-    return max(tiling_of(each).parts * MAX_ROWS * each.rows for each in matrices)
+    return max(parts_of(each) * MAX_ROWS * each.rows for each in matrices)
 
 
 def _largest_packed(weights: DeviceWeights) -> int:

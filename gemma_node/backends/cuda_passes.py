@@ -23,9 +23,8 @@ from gemma_node.backends.cuda_buffers import Buffers
 from gemma_node.backends.cuda_buffers import MAX_ROWS
 from gemma_node.backends.cuda_weights import DeviceWeights
 from gemma_node.backends.cuda_weights import LayerWeights
+from gemma_node.kernels.cuda_matmul import plan_of
 from gemma_node.kernels.planes import Planes
-from gemma_node.kernels.tuning import Tiling
-from gemma_node.kernels.tuning import tiling_of
 from gemma_node.model.config import ModelConfig
 
 # Tokens of a tile: so many, or MAX_ROWS.
@@ -95,7 +94,7 @@ class Passes:
         """Compute the per-layer inputs of layers from `first` to before `last`."""
         ops, weights, config = self._ops, self.weights, self.config
         parts = buffers.parts(context, width)
-        ops.product(buffers.narrow[:width], context, parts)
+        ops.product(buffers.narrow[:width], context, parts, rows=rows)
         table, ids = weights.ple_table, buffers.ids
         if table is None:
             table, ids = buffers.told, buffers.picked if picked else buffers.row_numbers
@@ -108,13 +107,13 @@ class Passes:
     def _layer(
         self, buffers: Buffers, layer: LayerWeights, plane: int, width: int, rows: int
     ) -> None:
-        """One layer of a decode pass: thirteen launches."""
+        """One layer of a decode pass: twelve launches, or thirteen."""
         ops, eps = self._ops, self.config.rms_norm_eps
         kind, size = int(layer.plan.is_sliding), layer.plan.head_dim
         window = self.config.sliding_window if kind else 0
         q, attended = buffers.queries(size), buffers.attended(size)
         qkv = buffers.parts(layer.qkv, width)
-        ops.product(buffers.x[:width], layer.qkv, qkv)
+        ops.product(buffers.x[:width], layer.qkv, qkv, rows=rows)
         self._heads(buffers, layer, qkv, q, rows)
         parts, stats = buffers.scratch[kind]
         ops.attend(
@@ -122,19 +121,24 @@ class Passes:
             layer.slot, window, parts, stats, attended, rows,
         )  # fmt: skip
         mixed = buffers.parts(layer.output, width)
-        ops.product(attended[:width], layer.output, mixed)
+        ops.product(attended[:width], layer.output, mixed, rows=rows)
         ops.residual(mixed, layer.post_attention_norm, buffers.h, None,
                      layer.pre_feedforward_norm, eps, buffers.x, rows)  # fmt: skip
-        ops.product(buffers.x[:width], layer.gate_up, buffers.fed[:width], gated=True)
+        ops.product(buffers.x[:width], layer.gate_up, buffers.fed[:width], gated=True,
+                    rows=rows)  # fmt: skip
         mixed = buffers.parts(layer.down, width)
-        ops.product(buffers.fed[:width], layer.down, mixed)
+        ops.product(buffers.fed[:width], layer.down, mixed, rows=rows)
         ops.residual(mixed, layer.post_feedforward_norm, buffers.h, None, None, eps,
                      buffers.x, rows)  # fmt: skip
-        opened = buffers.parts(layer.ple_gate, width)
-        ops.product(buffers.x[:width], layer.ple_gate, opened)
-        ops.gate(opened, buffers.planes[:, plane], buffers.gated[:rows])
+        if ops.NAME == 'triton' and plan_of(layer.ple_gate, whole=True) is not None:
+            ops.product(buffers.x[:width], layer.ple_gate, buffers.gated[:width],
+                        plane=buffers.planes[:, plane], rows=rows)  # fmt: skip
+        else:
+            opened = buffers.parts(layer.ple_gate, width)
+            ops.product(buffers.x[:width], layer.ple_gate, opened, rows=rows)
+            ops.gate(opened, buffers.planes[:, plane], buffers.gated[:rows])
         mixed = buffers.parts(layer.ple_projection, width)
-        ops.product(buffers.gated[:width], layer.ple_projection, mixed)
+        ops.product(buffers.gated[:width], layer.ple_projection, mixed, rows=rows)
         ops.residual(mixed, layer.post_ple_norm, buffers.h, layer.scalar,
                      self._next_norm(layer), eps, buffers.x, rows)  # fmt: skip
 
@@ -157,7 +161,7 @@ class Passes:
     def _head(self, buffers: Buffers, width: int, rows: int) -> None:
         ops = self._ops
         logits = buffers.logits[:, :width]
-        ops.product(buffers.x[:width], self.weights.head, logits, tiling=self._head_tiling)
+        ops.product(buffers.x[:width], self.weights.head, logits, rows=rows)
         ops.choose(logits[0], buffers.masks, self.config.softcap, buffers.blocks,
                    buffers.looks, buffers.best, rows)  # fmt: skip
 
@@ -165,10 +169,6 @@ class Passes:
         """Look again at one row of the last pass."""
         self._ops.choose(buffers.logits[0, row : row + 1], buffers.masks, None, buffers.blocks,
                          buffers.looks, buffers.best, 1)  # fmt: skip
-
-    @property
-    def _head_tiling(self) -> Tiling:
-        return tiling_of(self.weights.head, whole=True)
 
     def prompt(self, buffers: Buffers, rows: int) -> None:
         """Run prompt rows through the owning layers."""

@@ -30,6 +30,7 @@ import platform
 
 import torch
 
+from gemma_node.kernels import nvrtc
 from gemma_node.kernels.native import LIBRARY
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -60,7 +61,10 @@ def package_digest() -> str:
 def kernel_digest() -> str:
     """Return the sha256 over what computes: sources, the native library and torch's version."""
     paths = [
-        path for name in _KERNEL_FOLDERS for path in sorted((_PACKAGE / name).rglob('*.py'))
+        path
+        for name in _KERNEL_FOLDERS
+        for kind in ('*.py', '*.cu')
+        for path in sorted((_PACKAGE / name).rglob(kind))
     ]
     paths += _PACKAGE.glob(LIBRARY)
     return _digest([*_sources(sorted(paths)), ('torch', version('torch'))])
@@ -94,6 +98,8 @@ def cuda_identity() -> dict[str, str]:
         'architecture': f'sm_{properties.major}{properties.minor}',
         'multiprocessors': str(properties.multi_processor_count),
         'cuda': str(torch.version.cuda),
+        # Without it Triton multiplies, and rounds elsewhere.
+        'nvrtc': nvrtc.compiler_version(),
         'driver': _nvidia_driver(),
     }
 

@@ -42,6 +42,7 @@ def product(
     tiling: Tiling | None = None,
     gated: bool = False,
     plane: Tensor | None = None,
+    rows: int | None = None,
 ) -> None:
     """Multiply rows of activations with a matrix; all of it goes into the first part."""
     result = x.float() @ numbers_of(weight).t()

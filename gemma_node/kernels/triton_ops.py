@@ -17,9 +17,9 @@ The device step's kernels in Triton, one namespace; `plain_ops` has a twin of ea
 Importing this imports Triton.
 """
 
+from gemma_node.kernels.products import product
 from gemma_node.kernels.triton_attention import attend
 from gemma_node.kernels.triton_attention import attend_prompt
-from gemma_node.kernels.triton_matmul import product
 from gemma_node.kernels.triton_pick import choose
 from gemma_node.kernels.triton_prompt import prompt_product
 from gemma_node.kernels.triton_rows import embed
