@@ -45,7 +45,9 @@ COLUMNS, ROWS = 256, 16
 SUMS, GATED, PLANED = range(3)
 _STAGE = {AFFINE4: 2304, NVFP4: 2688, BF16: 2048}
 _TOKEN_BYTES = 20 * 4
-MAX_SHARED = 232448
+# Bytes of one block at most, of a processor, and what each block has besides its own.
+MAX_SHARED, _PROCESSOR_SHARED, _RESERVED_SHARED = 232448, 233472, 1024
+_LEAST_SHARED_DEPTH = 3
 
 
 class Job(ctypes.Structure):
@@ -103,6 +105,12 @@ PLANS: dict[tuple[str, int, int], Plan] = {
     (AFFINE4, 2560, 4096): Plan(warps=8, parts=2, tiles=2, chunk=2, depth=4),
     (AFFINE4, 6144, 2560): Plan(warps=10, parts=1, tiles=3, chunk=3, depth=3),
     (AFFINE4, 10752, 2560): Plan(warps=10, parts=1, tiles=3, chunk=3, depth=4),
+    (NVFP4, 20480, 2560): Plan(warps=10, parts=1, tiles=6, chunk=6, depth=4),
+    (NVFP4, 2560, 10240): Plan(warps=10, parts=4, tiles=3, chunk=3, depth=3),
+    (NVFP4, 3072, 2560): Plan(warps=10, parts=1, tiles=1, chunk=1, depth=3),
+    (NVFP4, 2560, 2048): Plan(warps=8, parts=1, tiles=1, chunk=1, depth=3, resident=1),
+    (NVFP4, 2048, 2560): Plan(warps=10, parts=1, tiles=2, chunk=2, depth=3, resident=1),
+    (BF16, 262144, 2560): Plan(warps=10, parts=1, tiles=16, chunk=2, depth=6, resident=1),
 }
 # Whether the kernel is used at all; for comparisons.
 ENABLED = True
@@ -182,9 +190,17 @@ def shared_bytes(kind: str, plan: Plan, tokens: int) -> int:
 
 
 def depth_of(kind: str, plan: Plan, tokens: int) -> int:
-    """Return the stages of a ring: as planned, or as many as the sums of many rows leave."""
-    left = MAX_SHARED - _partial_bytes(plan, tokens)
-    return min(plan.depth, left // (plan.warps * _STAGE[kind]))
+    """
+    Return the stages of a ring: as planned, or as many as the sums of many rows leave.
+
+    As many blocks as planned share a processor where that leaves them three stages.
+    """
+    stage = plan.warps * _STAGE[kind]
+    shared = _PROCESSOR_SHARED // plan.resident - _RESERVED_SHARED
+    depth = (shared - _partial_bytes(plan, tokens)) // stage
+    if depth < _LEAST_SHARED_DEPTH:
+        depth = (MAX_SHARED - _partial_bytes(plan, tokens)) // stage
+    return min(plan.depth, depth)
 
 
 def _partial_bytes(plan: Plan, tokens: int) -> int:
