@@ -110,7 +110,14 @@ PLANS: dict[tuple[str, int, int], Plan] = {
     (NVFP4, 3072, 2560): Plan(warps=10, parts=1, tiles=1, chunk=1, depth=3),
     (NVFP4, 2560, 2048): Plan(warps=8, parts=1, tiles=1, chunk=1, depth=3, resident=1),
     (NVFP4, 2048, 2560): Plan(warps=10, parts=1, tiles=2, chunk=2, depth=3, resident=1),
-    (BF16, 262144, 2560): Plan(warps=10, parts=1, tiles=16, chunk=2, depth=6, resident=1),
+    (BF16, 20480, 2560): Plan(warps=10, parts=1, tiles=4, chunk=4, depth=5, resident=1),
+    (BF16, 2560, 10240): Plan(warps=10, parts=4, tiles=5, chunk=5, depth=6, resident=1),
+    (BF16, 262144, 2560): Plan(warps=10, parts=1, tiles=16, chunk=4, depth=6, resident=1),
+    (BF16, 3072, 2560): Plan(warps=10, parts=1, tiles=1, chunk=1, depth=3),
+    (BF16, 2560, 2048): Plan(warps=8, parts=1, tiles=1, chunk=1, depth=3, resident=1),
+    (BF16, 2048, 2560): Plan(warps=10, parts=1, tiles=2, chunk=2, depth=4, resident=1),
+    (BF16, 2560, 256): Plan(warps=1, parts=1, tiles=1, chunk=1, depth=3, resident=1),
+    (BF16, 2560, 4096): Plan(warps=8, parts=2, tiles=2, chunk=2, depth=4, resident=1),
 }
 # Whether the kernel is used at all; for comparisons.
 ENABLED = True
