@@ -59,7 +59,7 @@ paint, coat, put colour on
 polish, buff, make shiny
 sharpen, hone, put an edge on
 lubricate, grease, oil
-calibrate, adjust, fine-tune
+calibrate, adjust, fine tune
 replace, exchange, swap out
 test, try out, put to the test
 tighten, screw tight, make tighter
