@@ -321,7 +321,9 @@ def num_pages(model: Gemma4, config: EngineConfig, item_bytes: int) -> tuple[int
 
     def states(tokens: int) -> int:
         each = min(pages, tokens // TILE) * full + in_window * sliding
-        return max(1, config.state_budget_bytes // max(1, each))
+        # One at least where any are kept: of its pages, whoever goes on from it gets copies.
+        least = int(config.state_budget_bytes > 0)
+        return max(least, config.state_budget_bytes // max(1, each))
 
     # Short states hold more of sliding layers in proportion, long ones more of full layers.
     lanes = config.lanes
