@@ -12,69 +12,65 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Compile what serving runs, in several processes at once: `gpu_warm.py CKPT --processes 6`.
+Compile what serving runs, without serving: `gpu_warm.py CKPT [--part decode|prompt]`.
 
-Each takes some numbers of prompt rows or decode rows; all fill one folder of compiled kernels.
+Says as it goes how many kernels are compiled; two parts may run side by side.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
-import subprocess
 import sys
 import time
+from typing import Any
+
+import torch
+import triton
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-DECODE = (8, 16)
-PROMPTS = (*range(64, 513, 64), *range(768, 2049, 256))
+from gemma_node.backends.cuda_step import prompt_rows  # noqa: E402
+from gemma_node.engine.config import EngineConfig  # noqa: E402
+from gemma_node.engine.device_runner import DeviceRunner  # noqa: E402
+from gemma_node.kernels import triton_ops  # noqa: E402
+from gemma_node.model.weights import load_model  # noqa: E402
 
 
-def serve(arguments: argparse.Namespace, work: list[int]) -> None:
-    """Compile some of it."""
-    import torch
+def main() -> None:
+    """Compile, and say how it goes."""
+    parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
+    parser.add_argument('checkpoint')
+    parser.add_argument('--part', choices=('decode', 'prompt', 'all'), default='all')
+    parser.add_argument('--context', type=int, default=8192)
+    parser.add_argument('--kv', default='bfloat16')
+    arguments = parser.parse_args()
+    began = time.monotonic()
+    counts = {True: 0, False: 0}
 
-    from gemma_node.engine.config import EngineConfig
-    from gemma_node.engine.device_runner import DeviceRunner
-    from gemma_node.kernels import triton_ops
-    from gemma_node.model.weights import load_model
+    def tell(**about: Any) -> None:
+        counts[about['cache_hit']] += 1
+        sys.stdout.write(f'{time.monotonic() - began:.1f} s: {counts[False]} compiled, '
+                         f'{counts[True]} were there, {about["metadata"].get("name")}\n')
+        sys.stdout.flush()
 
+    triton.knobs.compilation.listener = tell
     with torch.inference_mode():
         config = EngineConfig(lanes=2, context_tokens=arguments.context, state_budget_bytes=0,
                               device='cuda', compute_dtype='bfloat16')  # fmt: skip
         runner = DeviceRunner(load_model(arguments.checkpoint), config, triton_ops,
                               kv_dtype=arguments.kv)  # fmt: skip
-        runner._step._graphs = False
-        rows = [each for each in work if each in DECODE]
-        runner._step.warm_up(rows, [each for each in work if each not in DECODE])
-
-
-def main() -> None:
-    """Start the processes and wait for them."""
-    parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
-    parser.add_argument('checkpoint')
-    parser.add_argument('--processes', type=int, default=6)
-    parser.add_argument('--context', type=int, default=8192)
-    parser.add_argument('--kv', default='bfloat16')
-    parser.add_argument('--work', help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.work:
-        serve(arguments, json.loads(arguments.work))
-        return
-    began = time.monotonic()
-    work = [*DECODE, *PROMPTS]
-    running = [
-        subprocess.Popen([
-            sys.executable, __file__, arguments.checkpoint, '--context', str(arguments.context),
-            '--kv', arguments.kv, '--work', json.dumps(work[part :: arguments.processes]),
-        ])
-        for part in range(arguments.processes)
-    ]  # fmt: skip
-    codes = [each.wait() for each in running]
-    sys.stdout.write(f'compiled in {time.monotonic() - began:.1f} s, {codes}\n')
+        sys.stdout.write(f'{time.monotonic() - began:.1f} s: packed\n')
+        sys.stdout.flush()
+        prompts = sorted({prompt_rows(count) for count in range(64, 2049, 64)})
+        rows = (8, 16)
+        with triton_ops.compiling():
+            runner._step._run_all(
+                () if arguments.part == 'prompt' else rows,
+                () if arguments.part == 'decode' else prompts,
+            )
+    sys.stdout.write(f'{time.monotonic() - began:.1f} s: done\n')
 
 
 if __name__ == '__main__':

@@ -167,6 +167,7 @@ class DeviceModel:
             raise ConfigError(f'the device step cannot run this model: {problem}')
         self.device = device
         # The twins look at values on the host, which no graph can.
+        self._ops = ops
         self._graphs = graphs and device.type == 'cuda' and ops.NAME == 'triton'
         self._captured: dict[tuple[str, int], torch.cuda.CUDAGraph] = {}
         self._kept: list[npt.NDArray[np.float32]] = []
@@ -331,6 +332,9 @@ class DeviceModel:
 
     def warm_up(self, rows: Sequence[int], prompt_rows: Sequence[int]) -> None:
         """Compile and capture what serving will run; page 0 of lane 0 is overwritten."""
+        if self._graphs:
+            with self._ops.compiling():
+                self._run_all(rows, prompt_rows)
         mask = np.full(-(-self.config.vocab_size // 32), -1, np.int32)
         for count in rows:
             zeros = np.zeros(count, np.int32)
@@ -341,6 +345,17 @@ class DeviceModel:
         for count in FINISHED:
             self.prompt(np.zeros(PAGE, np.int32), 0, 0, range(count))
             self.look(count - 1, mask, prompts=True)
+
+    def _run_all(self, rows: Sequence[int], prompt_rows: Sequence[int]) -> None:
+        """Launch once whatever passes of so many rows launch."""
+        passes, buffers = self._passes, self._prompts
+        for count in prompt_rows:
+            passes.prompt(buffers, count)
+        for count in rows:
+            passes.decode(self._buffers, count)
+        for count in FINISHED:
+            passes.finish(buffers, count)
+        passes.look(buffers, 0)
 
     def _pool(self, count: int, dtype: torch.dtype, *, is_sliding: bool) -> Tensor:
         config = self.config

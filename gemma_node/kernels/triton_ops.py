@@ -27,6 +27,7 @@ from gemma_node.kernels.triton_rows import gate
 from gemma_node.kernels.triton_rows import heads
 from gemma_node.kernels.triton_rows import per_layer
 from gemma_node.kernels.triton_rows import residual
+from gemma_node.kernels.triton_warm import compiling
 
 NAME = 'triton'
 
@@ -35,6 +36,7 @@ __all__ = [
     'attend',
     'attend_prompt',
     'choose',
+    'compiling',
     'embed',
     'gate',
     'heads',
