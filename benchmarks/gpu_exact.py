@@ -234,7 +234,7 @@ def main() -> None:
     parser.add_argument('--seconds', type=float, default=100.0)
     parser.add_argument('--steps', type=int, default=6)
     parser.add_argument('--longest', type=int, default=900)
-    parser.add_argument('--companies', type=int, default=4)
+    parser.add_argument('--companies', type=int, default=8)
     parser.add_argument('--lanes', type=int, nargs=1, default=[16])
     arguments = parser.parse_args()
     arguments.ple_on_host = False

@@ -31,6 +31,8 @@ import triton
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from gpu_model import random_model  # noqa: E402
+
 from gemma_node.backends.cuda_step import prompt_rows  # noqa: E402
 from gemma_node.engine.config import EngineConfig  # noqa: E402
 from gemma_node.engine.device_runner import DeviceRunner  # noqa: E402
@@ -41,10 +43,11 @@ from gemma_node.model.weights import load_model  # noqa: E402
 def main() -> None:
     """Compile, and say how it goes."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
-    parser.add_argument('checkpoint')
+    parser.add_argument('checkpoint', nargs='?', default='')
     parser.add_argument('--part', choices=('decode', 'prompt', 'all'), default='all')
     parser.add_argument('--context', type=int, default=8192)
     parser.add_argument('--kv', default='bfloat16')
+    parser.add_argument('--form', help='of random weights, in place of a checkpoint')
     arguments = parser.parse_args()
     began = time.monotonic()
     counts = {True: 0, False: 0}
@@ -59,8 +62,9 @@ def main() -> None:
     with torch.inference_mode():
         config = EngineConfig(lanes=2, context_tokens=arguments.context, state_budget_bytes=0,
                               device='cuda', compute_dtype='bfloat16')  # fmt: skip
-        runner = DeviceRunner(load_model(arguments.checkpoint), config, triton_ops,
-                              kv_dtype=arguments.kv)  # fmt: skip
+        model = (random_model(arguments.form, 'cuda') if arguments.form
+                 else load_model(arguments.checkpoint))  # fmt: skip
+        runner = DeviceRunner(model, config, triton_ops, kv_dtype=arguments.kv)
         sys.stdout.write(f'{time.monotonic() - began:.1f} s: packed\n')
         sys.stdout.flush()
         prompts = sorted({prompt_rows(count) for count in range(64, 2049, 64)})
