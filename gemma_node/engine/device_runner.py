@@ -220,6 +220,8 @@ class DeviceRunner(NativeRunner):
             self._let_go()
         for rows in batch:
             self._make_writable(rows.lane, rows.start, len(rows.token_ids))
+            if rows.start < rows.num_prompt:
+                self._ends[rows.lane] = rows.start + len(rows.token_ids)
         if len(batch) == 1 and not others and batch[0].outputs == (num_rows - 1,):
             looks = self._prompt_looks(batch[0])
             return [[DeviceRow(self._step, looks.row, looks, of_prompt=True)]]
