@@ -23,6 +23,7 @@ it returns.
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 import time
@@ -90,10 +91,15 @@ def assemble(
     _check_fit(settings, tokenizer, config)
     admission = _admit(settings, config, folder)
     report(0.1, 'reading the weights')
+    # Files of gigabytes take seconds to digest, and the interpreter is not held for it.
+    beside = ThreadPoolExecutor(1)
+    digested = beside.submit(checkpoint_digest, folder)
+    beside.shutdown(wait=False)
     model = load_model(folder, allow_not_finite=settings.allow_not_finite)
     report(0.4, 'preparing the engine')
-    digest = checkpoint_digest(folder)
-    identity = f'{digest} {model.form} {kernel_digest()}'
+    identity = ''
+    if settings.state_dir:
+        identity = f'{digested.result()} {model.form} {kernel_digest()}'
     engine = Engine(model, _engine_config(settings, admission, identity))
     report(0.6, 'compiling the tools')
     generator = relay(engine) if relay else engine
@@ -101,6 +107,7 @@ def assemble(
     report(0.8, 'warming up')
     engine.warm_up()
     step_s = _warm_up(engine, tokenizer)
+    digest = digested.result()
     facts = _facts(settings, digest, model, decider.prompt_digest, admission, engine)
     report(1.0, 'ready')
     return Assembly(decider=decider, engine=engine, facts=facts, step_s=step_s)

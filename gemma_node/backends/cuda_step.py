@@ -334,7 +334,9 @@ class DeviceModel:
         """Compile and capture what serving will run; page 0 of lane 0 is overwritten."""
         if self._graphs:
             with self._ops.compiling():
-                self._run_all(rows, prompt_rows)
+                # Of how many tokens a tile is decides what is compiled, not the number of rows.
+                self._run_all([each for each in (1, NARROW, MAX_ROWS) if each in rows],
+                              prompt_rows)  # fmt: skip
         mask = np.full(-(-self.config.vocab_size // 32), -1, np.int32)
         for count in rows:
             zeros = np.zeros(count, np.int32)

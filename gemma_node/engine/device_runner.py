@@ -277,6 +277,12 @@ class DeviceRunner(NativeRunner):
             self._release_behind(lane, end)
         self._ends.clear()
 
+    def _make_writable(self, lane: int, start: int, count: int) -> None:
+        # States end where pages do, so a page that this lane has begun is its own.
+        inside = start % PAGE
+        if not inside or inside + count > PAGE:
+            super()._make_writable(lane, start, count)
+
     def leave(self, lane: int, *, is_poisoned: bool = False) -> None:
         """End a lane's sequence."""
         self._ends.pop(lane, None)

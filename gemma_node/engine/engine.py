@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+import gc
 import time
 from typing import cast
 
@@ -180,6 +181,8 @@ class Engine:
         """Do what only first passes do; nothing may run yet."""
         with torch.inference_mode():
             self._runner.warm_up()
+        # Nobody need look for garbage in what is there now.
+        gc.freeze()
 
     def forget(self, state_key: str) -> None:
         """Drop the prompt states of one key; shared prefixes stay."""
