@@ -142,6 +142,7 @@ def main() -> None:
     parser.add_argument('--seconds', type=float, default=6.0)
     parser.add_argument('--layers', type=int, default=24)
     parser.add_argument('--slice-ms', type=float, default=10.0, help='engine.max_slice_ms')
+    parser.add_argument('--other-process', action='store_true', help='the load has its own')
     parser.add_argument('--load', action='store_true', help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.load:
@@ -152,17 +153,21 @@ def main() -> None:
     report: dict[str, Any] = {'device': torch.cuda.get_device_name(), 'layers': arguments.layers}
     with torch.inference_mode():
         robots = Robots(arguments.checkpoint, arguments.slice_ms / 1e3)
-    loads = {'stream of high priority': Load(arguments.layers, urgent=True),
-             'stream of low priority': Load(arguments.layers, urgent=False)}  # fmt: skip
+    loads = {} if arguments.other_process else {
+        'stream of high priority': Load(arguments.layers, urgent=True),
+        'stream of low priority': Load(arguments.layers, urgent=False),
+    }  # fmt: skip
     report['runner'] = robots.runner
     cases: dict[str, Any] = {name: {'alone': facts(each.run(arguments.seconds))}
                              for name, each in loads.items()}  # fmt: skip
-    cases['process of its own'] = {'alone': other_process(arguments)}
+    if arguments.other_process:
+        cases['process of its own'] = {'alone': other_process(arguments)}
     robots.start()
     time.sleep(1.0)
     for name, each in loads.items():
         cases[name]['beside'] = facts(each.run(arguments.seconds))
-    cases['process of its own']['beside'] = other_process(arguments)
+    if arguments.other_process:
+        cases['process of its own']['beside'] = other_process(arguments)
     robots.is_over.set()
     robots.join(5.0)
     for name, each in cases.items():

@@ -54,6 +54,7 @@ def serve(arguments: argparse.Namespace) -> None:
             lanes=arguments.lanes, context_tokens=arguments.context, state_budget_bytes=0,
             device='cuda', compute_dtype='bfloat16',
         )  # fmt: skip
+        DeviceRunner.chunk = arguments.chunk
         runner = DeviceRunner(model, config, triton_ops, ple_on_host=arguments.ple_on_host)
         made = torch.cuda.memory_allocated()
         runner.warm_up()
@@ -86,7 +87,8 @@ def measure(arguments: argparse.Namespace, *, on_host: bool) -> dict[str, Any]:
     """Return what one case takes."""
     before = memory_used()
     command = [sys.executable, __file__, arguments.checkpoint, '--out', '-', '--serve',
-               '--lanes', str(arguments.lanes), '--context', str(arguments.context)]  # fmt: skip
+               '--lanes', str(arguments.lanes), '--context', str(arguments.context),
+               '--chunk', str(arguments.chunk)]  # fmt: skip
     command += ['--ple-on-host'] if on_host else []
     began = time.monotonic()
     with subprocess.Popen(
@@ -100,7 +102,8 @@ def measure(arguments: argparse.Namespace, *, on_host: bool) -> dict[str, Any]:
     found = json.loads(line)
     return {
         'table': 'host' if on_host else 'device', 'lanes': arguments.lanes,
-        'context': arguments.context, 'drop_gib': round(used / 1024, 3),
+        'context': arguments.context, 'prompt_rows': arguments.chunk,
+        'drop_gib': round(used / 1024, 3),
         'seconds': round(time.monotonic() - began, 1),
         **{name: round(value / GIB, 3) for name, value in found.items()},
     }  # fmt: skip
@@ -113,6 +116,7 @@ def main() -> None:
     parser.add_argument('--out', type=Path, required=True)
     parser.add_argument('--lanes', type=int, default=8)
     parser.add_argument('--context', type=int, default=4096)
+    parser.add_argument('--chunk', type=int, default=2048, help='rows of a prompt pass')
     parser.add_argument('--serve', action='store_true', help=argparse.SUPPRESS)
     parser.add_argument('--ple-on-host', action='store_true', help=argparse.SUPPRESS)
     arguments = parser.parse_args()
