@@ -38,7 +38,7 @@ import torch.nn.functional as F  # noqa: N812
 from gemma_node.backends.cuda_weights import planes_of
 from gemma_node.engine.config import EngineConfig
 from gemma_node.engine.runner import is_on_device
-from gemma_node.kernels.tuning import tiling_of
+from gemma_node.kernels.cuda_matmul import parts_of
 from gemma_node.model.cache_shape import TILE
 from gemma_node.model.cached_native import native_problem
 from gemma_node.model.cached_native import NativeModel
@@ -107,7 +107,7 @@ def _on_device(matrix: Packed, x: Tensor, dtype: torch.dtype) -> Tensor:
         return out
     padded = torch.zeros(8, x.shape[1], dtype=dtype, device=x.device)
     padded[: len(x)] = x
-    parts = torch.zeros(tiling_of(weight).parts, 8, weight.rows, device=x.device)
+    parts = torch.zeros(parts_of(weight), 8, weight.rows, device=x.device)
     triton_ops.product(padded, weight, parts)
     return parts.sum(0)[: len(x)]
 
