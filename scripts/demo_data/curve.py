@@ -22,7 +22,7 @@ import math
 from typing import Any
 
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 760, 380, 60, 60, 24, 46
-_COLOURS = ('#1f5fa8', '#b3541e', '#3c7a3c', '#7a3c7a')
+_COLOURS = ('#1f5fa8', '#b3541e', '#3c7a3c', '#7a3c7a', '#8a7a1e')
 
 
 def draw_curve(runs: Sequence[tuple[str, Sequence[dict[str, Any]]]]) -> str:
