@@ -37,6 +37,8 @@ from triton.compiler import ASTSource
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from gemma_node.kernels import cuda_matmul  # noqa: E402
+from gemma_node.kernels import nvrtc  # noqa: E402
 from gemma_node.kernels import triton_attention as attention  # noqa: E402
 from gemma_node.kernels import triton_matmul as matmul  # noqa: E402
 from gemma_node.kernels import triton_pick as pick  # noqa: E402
@@ -162,16 +164,43 @@ def build(job: tuple[Any, ...], arch: int) -> dict[str, Any]:
         source, target=GPUTarget('cuda', arch, 32),
         options={'num_warps': warps, 'num_stages': stages},
     )  # fmt: skip
+    return {'kernel': name, 'arch': arch, **usage_of(compiled.asm['cubin']),
+            'shared': compiled.metadata.shared}  # fmt: skip
+
+
+def usage_of(code: bytes) -> dict[str, int]:
+    """Return registers and stack by the compiler's own report."""
     with tempfile.NamedTemporaryFile(suffix='.cubin') as file:
-        file.write(compiled.asm['cubin'])
+        file.write(code)
         file.flush()
         usage = subprocess.run(
             [TOOLS / 'cuobjdump', '-res-usage', file.name], capture_output=True, text=True,
             check=True,
         ).stdout  # fmt: skip
     registers, stack = re.search(r'REG:(\d+) STACK:(\d+)', usage).groups()
-    return {'kernel': name, 'arch': arch, 'registers': int(registers), 'stack': int(stack),
-            'shared': compiled.metadata.shared}  # fmt: skip
+    return {'registers': int(registers), 'stack': int(stack)}
+
+
+def cuda_jobs() -> list[tuple[str, str, cuda_matmul.Plan, int, int]]:
+    """Return name, kind, plan, rows and mode of products in CUDA C++ at E4B's shapes."""
+    plan = cuda_matmul.Plan(warps=10, parts=1, tiles=6, chunk=6)
+    return [
+        (f'cuda product {kind} {rows}{suffix}', kind, plan, rows, mode)
+        for kind in cuda_matmul.KIND
+        for mode, suffix in enumerate(('', ' gated', ' planed'))
+        for rows in (1, 8, 16)
+    ]
+
+
+def build_cuda(job: tuple[str, str, cuda_matmul.Plan, int, int], arch: int) -> dict[str, Any]:
+    """Compile one product in CUDA C++; needs NVRTC's library alone."""
+    name, kind, plan, rows_, mode = job
+    fit = cuda_matmul.fitted(kind, plan, rows_, cuda_matmul.H200_SHARED, gated=mode == 1) or plan
+    options = cuda_matmul.options(kind, fit, rows_, mode, f'sm_{arch}')
+    with tempfile.TemporaryDirectory() as folder:
+        code = nvrtc.compiled(cuda_matmul.source(), options, Path(folder))
+    shared = cuda_matmul.shared_bytes(kind, fit, rows_)
+    return {'kernel': name, 'arch': arch, **usage_of(code), 'shared': shared}
 
 
 def main() -> int:
@@ -183,11 +212,12 @@ def main() -> int:
     arguments = parser.parse_args()
     report, wrong = [], 0
     for arch in arguments.arch:
-        for job in jobs():
+        every = [(build, job) for job in jobs()] + [(build_cuda, job) for job in cuda_jobs()]
+        for make, job in every:
             if arguments.only not in job[0]:
                 continue
             try:
-                entry = build(job, arch)
+                entry = make(job, arch)
             except Exception as error:
                 entry = {'kernel': job[0], 'arch': arch, 'error': repr(error)[-300:]}
             wrong += entry.get('stack', 1) > 0

@@ -134,10 +134,12 @@ def variants(product: Product, width: int) -> list[Plan]:
         sorted(counts), (1, 2, 4, 6, 8, 10), (3, 4, 6, 8), (1, 2)
     ):
         plan = replace(base, tiles=tiles, chunk=chunk, depth=depth, resident=resident)
-        size = cuda_matmul.shared_bytes(weight.kind, plan, width)
+        fit = cuda_matmul.fitted(
+            weight.kind, plan, width, cuda_matmul.H200_SHARED, gated=step == 2
+        )
         if chunk % step or chunk > tiles or tiles % chunk or depth > max(2, tiles + 1) + 2:
             continue
-        if size > cuda_matmul.MAX_SHARED // resident or base.warps * resident > 30:
+        if fit != plan or base.warps * resident > 30:
             continue
         found.append(plan)
     return found
@@ -148,9 +150,11 @@ def compile_all(product: Product, plans: list[Plan], widths: list[int]) -> None:
     arch = cuda_matmul.arch_of(0)
 
     def make(job: tuple[Plan, int]) -> None:
+        fit = cuda_matmul.fitted(product.weight.kind, job[0], job[1], cuda_matmul.shared_of(0),
+                                 gated=product.mode == cuda_matmul.GATED)  # fmt: skip
         cuda_matmul.nvrtc.compiled(
             cuda_matmul.source(),
-            cuda_matmul.options(product.weight.kind, job[0], job[1], product.mode, arch),
+            cuda_matmul.options(product.weight.kind, fit or job[0], job[1], product.mode, arch),
         )
 
     with ThreadPoolExecutor(16) as pool:

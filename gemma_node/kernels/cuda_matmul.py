@@ -25,6 +25,7 @@ from ctypes import c_int32
 from ctypes import c_uint64
 from ctypes import c_void_p
 from dataclasses import dataclass
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -45,9 +46,10 @@ COLUMNS, ROWS = 256, 16
 SUMS, GATED, PLANED = range(3)
 _STAGE = {AFFINE4: 2304, NVFP4: 2688, BF16: 2048}
 _TOKEN_BYTES = 20 * 4
-# Bytes of one block at most, of a processor, and what each block has besides its own.
-MAX_SHARED, _PROCESSOR_SHARED, _RESERVED_SHARED = 232448, 233472, 1024
-_LEAST_SHARED_DEPTH = 3
+# Shared memory of a block at most and of a processor, here of an H200; a block has some besides.
+H200_SHARED = (232448, 233472)
+_RESERVED_SHARED = 1024
+_LEAST_DEPTH, _LEAST_SHARED_DEPTH = 2, 3
 
 
 class Job(ctypes.Structure):
@@ -121,7 +123,7 @@ PLANS: dict[tuple[str, int, int], Plan] = {
 }
 # Whether the kernel is used at all; for comparisons.
 ENABLED = True
-_MOST_WARPS = 10
+_MOST_WARPS, _MOST_ROWS = 10, 16
 _ONE_MEETING = 10
 # A device that plans are made for has so many multiprocessors; no bit depends on it.
 _PROCESSORS = 132
@@ -136,7 +138,9 @@ def plan_of(weight: Planes, *, gated: bool = False, whole: bool = False) -> Plan
     plan = PLANS.get((weight.kind, weight.rows, weight.columns)) or calculated(weight, gated=gated)
     if (gated or whole) and plan.parts > 1:
         return None
-    return plan
+    shared = shared_of(weight.data.device.index or 0)
+    fits = fitted(weight.kind, plan, _MOST_ROWS, shared, gated=gated) is not None
+    return plan if fits else None
 
 
 def calculated(weight: Planes, *, gated: bool = False) -> Plan:
@@ -192,22 +196,29 @@ def shape_problem(weight: Planes) -> str:
 
 def shared_bytes(kind: str, plan: Plan, tokens: int) -> int:
     """Return the shared memory of a block."""
-    rings = plan.warps * depth_of(kind, plan, tokens) * _STAGE[kind]
-    return rings + _partial_bytes(plan, tokens)
+    return plan.warps * plan.depth * _STAGE[kind] + _partial_bytes(plan, tokens)
 
 
-def depth_of(kind: str, plan: Plan, tokens: int) -> int:
+def fitted(
+    kind: str, plan: Plan, tokens: int, shared: tuple[int, int], *, gated: bool = False
+) -> Plan | None:
     """
-    Return the stages of a ring: as planned, or as many as the sums of many rows leave.
+    Return a plan with stages and chunks that fit into shared memory, None where none do.
 
-    As many blocks as planned share a processor where that leaves them three stages.
+    As many blocks as planned share a processor where that leaves them three stages. No bit
+    depends on what is changed here.
     """
+    most, of_processor = shared
     stage = plan.warps * _STAGE[kind]
-    shared = _PROCESSOR_SHARED // plan.resident - _RESERVED_SHARED
-    depth = (shared - _partial_bytes(plan, tokens)) // stage
-    if depth < _LEAST_SHARED_DEPTH:
-        depth = (MAX_SHARED - _partial_bytes(plan, tokens)) // stage
-    return min(plan.depth, depth)
+    for chunk in (plan.chunk, 2 if gated else 1):
+        tried = replace(plan, chunk=chunk)
+        partial = _partial_bytes(tried, tokens)
+        depth = (of_processor // plan.resident - _RESERVED_SHARED - partial) // stage
+        if depth < _LEAST_SHARED_DEPTH:
+            depth = (most - partial) // stage
+        if depth >= _LEAST_DEPTH:
+            return replace(tried, depth=min(plan.depth, depth))
+    return None
 
 
 def _partial_bytes(plan: Plan, tokens: int) -> int:
@@ -234,7 +245,7 @@ def options(kind: str, plan: Plan, tokens: int, mode: int, arch: str) -> tuple[s
         f'-DMODE={mode}',
         f'-DCHUNK={plan.chunk}',
         f'-DTURNS={int(plan.tiles > plan.chunk)}',
-        f'-DDEPTH={depth_of(kind, plan, tokens)}',
+        f'-DDEPTH={plan.depth}',
         f'-DRESIDENT={resident}',
     )
 
@@ -269,7 +280,10 @@ def launch(
     mode = GATED if gated else SUMS if plane is None else PLANED
     tokens = room_of(x.shape[-2])
     job = job_of(x, weight, out, plan, gated=gated, plane=plane)
-    kernel = kernel_of(weight.kind, plan, tokens, mode, arch_of(x.device.index or 0))
+    index = x.device.index or 0
+    fit = fitted(weight.kind, plan, tokens, shared_of(index), gated=gated)
+    assert fit is not None
+    kernel = kernel_of(weight.kind, fit, tokens, mode, arch_of(index))
     kernel.launch(
         grid_of(weight, plan),
         plan.warps * 32,
@@ -316,6 +330,14 @@ def job_of(
         unit_step=grid_of(weight, plan)[0] if plan.apart else 1,
         tokens=x.shape[-2],
     )
+
+
+@cache
+def shared_of(index: int) -> tuple[int, int]:
+    """Return the shared memory of a block at most, and of a processor."""
+    found = torch.cuda.get_device_properties(index)
+    most = getattr(found, 'shared_memory_per_block_optin', found.shared_memory_per_block)
+    return most, found.shared_memory_per_multiprocessor
 
 
 @cache

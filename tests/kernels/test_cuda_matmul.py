@@ -46,6 +46,8 @@ from tests.kernels.test_triton_matmul import FORMS
 
 SUMS, GATED, PLANED = cuda_matmul.SUMS, cuda_matmul.GATED, cuda_matmul.PLANED
 NEAR = 5e-6
+# Shared memory of a block at most, and of a processor.
+H200, ORIN, SMALL = cuda_matmul.H200_SHARED, (166912, 167936), (49152, 65536)
 # E4B's matrices: rows, columns.
 E4B = [
     (3072, 2560), (2048, 2560), (6144, 2560), (4096, 2560), (2560, 2048), (2560, 4096),
@@ -146,9 +148,20 @@ def test_plans_of_e4b_cover_each_matrix_and_fit_into_a_processor(
     assert plan.warps * plan.parts * cuda_matmul.COLUMNS == columns
     assert plan.parts == 1 or not gated
     assert not (gated and (plan.tiles % 2 or plan.chunk % 2))
-    for tokens in (1, 8, 16):
-        assert cuda_matmul.shared_bytes(kind, plan, tokens) <= cuda_matmul.MAX_SHARED
-        assert cuda_matmul.depth_of(kind, plan, tokens) >= 2
+    for tokens, shared in ((1, H200), (8, H200), (16, H200), (16, ORIN)):
+        fit = cuda_matmul.fitted(kind, plan, tokens, shared, gated=gated)
+        assert fit is not None
+        assert cuda_matmul.shared_bytes(kind, fit, tokens) <= shared[0]
+        assert fit.depth >= 2
+        # What decides bits, and which tiles a block has, stays.
+        assert replace(fit, chunk=plan.chunk, depth=plan.depth) == plan
+
+
+def test_two_blocks_share_a_processor_while_sums_leave_room() -> None:
+    plan = Plan(warps=10, parts=1, tiles=6, chunk=6, depth=4)
+    depths = [cuda_matmul.fitted('nvfp4', plan, tokens, H200, gated=True) for tokens in (1, 4, 8)]
+    assert [each and each.depth for each in depths] == [4, 3, 4]
+    assert cuda_matmul.fitted('nvfp4', plan, 16, SMALL, gated=True) is None
 
 
 def test_matrices_that_do_not_fit_are_named() -> None:
