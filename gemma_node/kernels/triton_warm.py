@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextlib import nullcontext
 import os
 from typing import Any
 
@@ -36,7 +37,9 @@ def compiling() -> Iterator[None]:
         return launch(self, *arguments, **{**options, 'warmup': True})
 
     threads = min(_MOST_THREADS, os.cpu_count() or 1)
-    with ThreadPoolExecutor(threads) as executor, triton.AsyncCompileMode(executor):
+    # Older releases compile one kernel after the other.
+    mode = getattr(triton, 'AsyncCompileMode', lambda _: nullcontext())
+    with ThreadPoolExecutor(threads) as executor, mode(executor):
         JITFunction.run = compiled
         try:
             yield

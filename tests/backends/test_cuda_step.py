@@ -203,6 +203,22 @@ def test_graphs_give_equal_bits_in_any_company(kv_dtype: str) -> None:
 
 
 @pytest.mark.gpu
+def test_nothing_is_compiled_once_it_is_warm(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not torch.cuda.is_available():
+        pytest.skip('no CUDA device')
+    import triton
+
+    made: list[str] = []
+    runner = _device_runner(_model(), triton_ops, device='cuda')
+    with torch.inference_mode():
+        runner.warm_up()
+    monkeypatch.setattr(triton.knobs.compilation, 'listener', lambda **_: made.append('one'))
+    for batch in ([_rows(0, 0, 150, 150, (149,))], [_rows(0, 150, 153, 150, (0, 1, 2))]):
+        _ask(runner, *batch)
+    assert made == []
+
+
+@pytest.mark.gpu
 def test_compiled_kernels_are_near_plain_ones() -> None:
     if not torch.cuda.is_available():
         pytest.skip('no CUDA device')

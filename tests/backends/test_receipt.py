@@ -226,3 +226,16 @@ def test_a_user_without_a_home_can_still_be_admitted(
     assert not receipts.receipts_folder().is_absolute()
     wanted = receipts.limits(lanes=1, context_tokens=64, compute_dtype='float32')
     assert 'there is none' in receipts.Evidence.of(folder).gap('cpu', DEVICE, wanted)
+
+
+@pytest.mark.parametrize('name', ['demo-cpu-float32', 'nvidia-h200-demo-bfloat16'])
+def test_records_in_the_documents_are_whole_and_cover_what_they_were_made_with(name: str) -> None:
+    file = Path(__file__).resolve().parents[2] / 'docs' / 'receipts' / f'{name}.json'
+    record = receipts.read_receipt(file)
+    here, envelope = record['identity'], record['envelope']
+    assert receipts.shortfall(record, here, envelope) == ''
+    more = {**envelope, 'lanes': envelope['lanes'] + 1}
+    assert 'lanes' in receipts.shortfall(record, here, more)
+    changed = {**here, 'kernels': 'of another commit'}
+    assert 'kernels' in receipts.shortfall(record, changed, envelope)
+    assert all(each['caught'] for each in record['mutations'])
