@@ -49,6 +49,8 @@ from gemma_node.model.config import ModelConfig
 from gemma_node.model.gemma4 import Gemma4
 from gemma_node.model.linear import rounded_scale
 
+# How many rows decode passes are run with: each has a graph.
+DECODED = (1, 2, 3, 4, 6, 8, 12, MAX_ROWS)
 # Of how many rows at once the shared layers are run after prompts.
 FINISHED = (1, 2, 4, 8, MAX_ROWS)
 # Up to so many rows every multiple of 64 has a graph, then every multiple of 256.
@@ -215,10 +217,16 @@ class DeviceModel:
 
         :param masks: int32 [rows, words], a bit an allowed id; None for all
         """
-        rows, buffers = len(ids), self._buffers
-        self._send(buffers, ids, positions, lanes, positions + 1, masks, min(rows, MAX_ROWS))
+        count, buffers = len(ids), self._buffers
+        rows = next(each for each in DECODED if each >= count)
+        # The last row runs again in what is left of a pass: it writes the same once more.
+        ids, positions, lanes = (
+            np.concatenate([each, np.repeat(each[-1:], rows - count)])
+            for each in (ids, positions, lanes)
+        )
+        self._send(buffers, ids, positions, lanes, positions + 1, masks, count)
         self._run('decode', buffers, rows, self._passes.decode)
-        return self._receive(buffers, rows)
+        return self._receive(buffers, count)
 
     def begin(
         self,
@@ -310,7 +318,8 @@ class DeviceModel:
         """Look again at one row of the last pass, through a mask [words]."""
         buffers = self._prompts if prompts else self._buffers
         buffers.send_mask(mask)
-        self._run('look', buffers, row, self._passes.look)
+        # Two launches need no graph.
+        self._passes.look(buffers, row)
         return self._receive(buffers, 1)
 
     def logits(self, rows: int, *, prompts: bool = False) -> npt.NDArray[np.float32]:
@@ -341,12 +350,12 @@ class DeviceModel:
         for count in rows:
             zeros = np.zeros(count, np.int32)
             self.decode(zeros, np.arange(count, dtype=np.int32), zeros)
-            self.look(count - 1, mask)
+        self.look(0, mask)
         for count in prompt_rows:
             self.prompt(np.zeros(count, np.int32), 0, 0, (count - 1,))
         for count in FINISHED:
             self.prompt(np.zeros(PAGE, np.int32), 0, 0, range(count))
-            self.look(count - 1, mask, prompts=True)
+        self.look(0, mask, prompts=True)
 
     def _run_all(self, rows: Sequence[int], prompt_rows: Sequence[int]) -> None:
         """Launch once whatever passes of so many rows launch."""

@@ -29,6 +29,7 @@ import torch
 
 from gemma_node.backends.cuda_buffers import MAX_ROWS
 from gemma_node.backends.cuda_buffers import PAGE
+from gemma_node.backends.cuda_step import DECODED
 from gemma_node.backends.cuda_step import DeviceModel
 from gemma_node.backends.cuda_step import Looks
 from gemma_node.backends.cuda_step import places
@@ -161,7 +162,7 @@ class DeviceRunner(NativeRunner):
         """Compile and capture all that serving runs, while no lane holds anything."""
         most = self._step.max_prompt_rows
         counts = sorted({prompt_rows(count) for count in range(PAGE, most + 1, PAGE)})
-        self._step.warm_up(range(1, MAX_ROWS + 1), [min(each, most) for each in counts])
+        self._step.warm_up(DECODED, [min(each, most) for each in counts])
 
     def begin(self, batch: Sequence[Rows]) -> None:
         """Start prompt rows of several lanes; each wants its last row or none."""
