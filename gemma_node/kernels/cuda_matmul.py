@@ -174,7 +174,7 @@ def device_problem(device: torch.device) -> str:
         return found
     try:
         trial = Plan(warps=1, parts=1, tiles=1, chunk=1, depth=2)
-        kernel_of(BF16, trial, 8, SUMS, arch_of(device.index or 0))
+        kernel_of(BF16, trial, 8, SUMS, device.index or 0)
     except nvrtc.KernelError as error:
         return str(error)
     return ''
@@ -257,10 +257,11 @@ def source() -> str:
 
 
 @cache
-def kernel_of(kind: str, plan: Plan, tokens: int, mode: int, arch: str) -> nvrtc.Kernel:
-    """Return the compiled kernel."""
-    code = nvrtc.compiled(source(), options(kind, plan, tokens, mode, arch))
-    return nvrtc.Kernel(code, 'product', shared=shared_bytes(kind, plan, tokens))
+def kernel_of(kind: str, plan: Plan, tokens: int, mode: int, index: int) -> nvrtc.Kernel:
+    """Return the compiled kernel, loaded on a device."""
+    code = nvrtc.compiled(source(), options(kind, plan, tokens, mode, arch_of(index)))
+    with torch.cuda.device(index):
+        return nvrtc.Kernel(code, 'product', shared=shared_bytes(kind, plan, tokens))
 
 
 def launch(
@@ -283,7 +284,7 @@ def launch(
     index = x.device.index or 0
     fit = fitted(weight.kind, plan, tokens, shared_of(index), gated=gated)
     assert fit is not None
-    kernel = kernel_of(weight.kind, fit, tokens, mode, arch_of(index))
+    kernel = kernel_of(weight.kind, fit, tokens, mode, index)
     kernel.launch(
         grid_of(weight, plan),
         plan.warps * 32,
