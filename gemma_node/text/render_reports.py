@@ -83,7 +83,7 @@ def looks_like_detections(value: Any) -> bool:
     """Say whether a message is an array of detections of some package."""
     found = value.get('detections') if isinstance(value, Mapping) else None
     if isinstance(found, Mapping):
-        return '__array__' in found
+        found = found.get('head') if '__array__' in found else None
     return isinstance(found, (list, tuple)) and all(isinstance(d, Mapping) for d in found)
 
 
@@ -92,6 +92,8 @@ def render_detections(value: Any) -> str:
     detections, count = items_of(lookup(value, 'detections'))
     if not count:
         return 'nothing seen'
+    if not all(isinstance(item, Mapping) for item in detections):
+        raise LookupError('detections')
     seen = [_detection(item) for item in detections]
     seen.sort(key=lambda item: item[:3])
     parts = [text for *_, text in seen[:_MAX_DETECTIONS]]
@@ -121,10 +123,9 @@ def _first_result(item: Mapping[str, Any]) -> Mapping[str, Any]:
     results = item.get('results')
     if not isinstance(results, (list, tuple)):
         return {}
-    hypotheses = [
-        result.get('hypothesis', result) for result in results if isinstance(result, Mapping)
-    ]
-    return max(hypotheses, key=_score, default={})
+    hypotheses = (
+        result.get('hypothesis', result) for result in results if isinstance(result, Mapping))
+    return max((h for h in hypotheses if isinstance(h, Mapping)), key=_score, default={})
 
 
 def _score(hypothesis: Mapping[str, Any]) -> float:

@@ -458,6 +458,12 @@ def test_a_megabyte_of_text_becomes_a_bounded_line():
 def test_other_shapes_of_a_known_type_go_the_generic_way():
     assert render_value('nav_msgs/msg/Odometry', {'x': 1}) == 'x: 1'
     assert render_value('std_msgs/msg/String', {'data': 7}) == 'data: 7'
+    shortened = {'__array__': 5000, 'head': [1.0]}
+    for found in ([1.0], shortened):
+        for type_name in ('x/msg/Y', 'gemma_node/msg/DetectionArray'):
+            assert render_value(type_name, {'detections': found}).startswith('detections: ')
+    assert render_value('x/msg/Y', {'detections': [{'results': [{'hypothesis': 3}]}]}) == (
+        '1 seen: unnamed')
 
 
 def test_generic_rendering_bounds_fields_and_depth():
