@@ -212,7 +212,9 @@ def main() -> int:
     arguments = parser.parse_args()
     report, wrong = [], 0
     for arch in arguments.arch:
-        every = [(build, job) for job in jobs()] + [(build_cuda, job) for job in cuda_jobs()]
+        every = [(build, job) for job in jobs()]
+        if nvrtc.compiler() is not None:
+            every += [(build_cuda, job) for job in cuda_jobs()]
         for make, job in every:
             if arguments.only not in job[0]:
                 continue
@@ -224,6 +226,8 @@ def main() -> int:
             report.append(entry)
             sys.stdout.write(f'{json.dumps(entry)}\n')
             sys.stdout.flush()
+    if nvrtc.compiler() is None:
+        sys.stdout.write('products in CUDA C++ were not compiled: NVRTC cannot be loaded\n')
     if arguments.out:
         arguments.out.write_text(json.dumps(report, indent=1) + '\n')
     return wrong

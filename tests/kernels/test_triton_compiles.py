@@ -22,6 +22,8 @@ import sys
 
 import pytest
 
+from gemma_node.kernels import nvrtc
+
 ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / 'benchmarks' / 'compile_kernels.py'
 
@@ -38,7 +40,10 @@ def _compile(cache: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def test_products_of_four_bits_compile(tmp_path: Path) -> None:
     done = _compile(tmp_path, '--only', 'affine4 8')
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count('"stack": 0') == 3
+    # Triton's three, and as many in CUDA C++ or a line that says why there are none.
+    has_compiler = nvrtc.compiler() is not None
+    assert done.stdout.count('"stack": 0') == (6 if has_compiler else 3)
+    assert ('were not compiled' in done.stdout) is not has_compiler
 
 
 @pytest.mark.slow
