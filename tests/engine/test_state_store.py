@@ -73,21 +73,15 @@ def test_a_restart_resumes_where_the_last_one_ended(
     assert driver.engine.stats().states_loaded == 1
 
 
-@pytest.mark.parametrize('change', [{'state_identity': 'other'}, {'native': None}])
+@pytest.mark.parametrize('change', [{'state_identity': 'other'}, {'kv_dtype': 'bfloat16'}])
 def test_states_of_another_model_or_runner_are_not_seen(
     make: Callable[..., Any],
     tokens: tuple[int, ...],
     tmp_path: Path,
     change: dict[str, Any],
-    runner_name: str,
-    model: Any,
 ) -> None:
     make().run(_ask('warm', tokens[:300]))
     before = {path: path.read_bytes() for path in _files(tmp_path)}
-    if change.get('native', False) is None:
-        if runner_name == 'torch':
-            pytest.skip('the runners differ by the native kernel alone')
-        change = {'kv_dtype': 'bfloat16'}
     driver = make(**change)
     (result,) = driver.run(_ask('g', tokens[:280]))
     assert result.cached_tokens == 0
