@@ -171,6 +171,7 @@ class Run:
             'parameters': self.trainer.model.num_parameters,
             'tokens_seen': done * plan.rows * plan.length * self.group.size,
             'fresh_batches_of_first': self.feed.num_fresh,
+            'packs_left_out_of_first': self.feed.num_left_out,
             'wall_s': round(time.monotonic() - self.began, 1),
             'command': ' '.join(sys.argv[1:]), 'held_out': self.curve[-1]['held_out'],
             'curve': self.curve,

@@ -25,6 +25,7 @@ from collections import deque
 from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
+import logging
 import multiprocessing
 from multiprocessing.pool import IMapIterator
 from multiprocessing.pool import Pool
@@ -36,6 +37,7 @@ from typing import cast
 
 from demo_data import packing
 
+LOG = logging.getLogger('train_demo')
 HELD_OUT_SEED = 999_983
 PACKS_PER_CHUNK = 1000
 POOL_SIZE = 600
@@ -100,7 +102,7 @@ class Feed:
 
     Of every `repeats` batches one is fresh, the others are drawn from the newest; with 0 an
     older one is used whenever no fresh one is ready. Make it before the device is first used:
-    its workers are forks.
+    its workers are forks. Packs that could not be made are counted and logged, each once.
     """
 
     def __init__(self, supply: Supply, *, workers: int, repeats: int, seed: int) -> None:
@@ -108,6 +110,8 @@ class Feed:
         self._seed = seed
         self._pool: deque[packing.Rows] = deque(maxlen=POOL_SIZE)
         self.num_fresh = 0
+        self.num_left_out = 0
+        self._is_held_out_told = False
         self._workers: Pool | None = None
         held_out = held_out_jobs(supply)
         jobs = _jobs(supply)
@@ -123,7 +127,12 @@ class Feed:
 
     def held_out(self) -> Sequence[packing.Rows]:
         """Return the batches that no training step sees."""
-        return self._made if self._workers is None else self._held_out.get()
+        made = self._made if self._workers is None else self._held_out.get()
+        if not self._is_held_out_told:
+            self._is_held_out_told = True
+            for rows in made:
+                self._tell(rows)
+        return made
 
     def batch(self, step: int) -> packing.Rows:
         """Return the batch of this step; steps must come in order."""
@@ -145,8 +154,14 @@ class Feed:
 
     def _newest(self, rows: packing.Rows) -> packing.Rows:
         self.num_fresh += 1
+        self._tell(rows)
         self._pool.append(rows)
         return rows
+
+    def _tell(self, rows: packing.Rows) -> None:
+        for each in rows.left_out:
+            self.num_left_out += 1
+            LOG.warning('left out %s', each)
 
     def _older(self, step: int) -> packing.Rows:
         return random.Random(f'{self._seed}/{step}').choice(self._pool)

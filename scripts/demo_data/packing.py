@@ -59,6 +59,8 @@ from gemma_node.decision.prompt import PromptWriter
 ASSETS = ROOT / 'gemma_node' / 'assets' / 'demo'
 MAX_TAIL = 1400
 DRILL_CASES = 28
+# So many packs one after the other that cannot be made are no accident.
+MOST_LEFT_OUT = 24
 
 
 @dataclass(frozen=True)
@@ -226,6 +228,18 @@ def training_sentences(seed: int, count: int) -> Iterator[str]:
                     yield text
 
 
+@dataclass(frozen=True)
+class LeftOut:
+    """A pack that could not be made, and why."""
+
+    seed: int
+    index: int
+    why: str
+
+    def __str__(self) -> str:
+        return f'pack {self.index} of seed {self.seed}: {self.why}'
+
+
 class Rows:
     """
     Fixed-length rows of packed ids for training, as arrays.
@@ -233,7 +247,8 @@ class Rows:
     `parts` numbers prefix and tails within a row: 0 is padding, each prefix is
     followed by its tails. `homes` names the prefix that a token may read. `spans` lists the targets
     as (row, start, end, kind). `rivals` is of deciding tokens: flat place, right id, ids of what
-    else could stand there (-1 is none); `rival_weights` says how much these are worth.
+    else could stand there (-1 is none); `rival_weights` says how much these are worth. `left_out`
+    tells of packs that could not be made.
     """
 
     def __init__(self, num_rows: int, length: int) -> None:
@@ -245,6 +260,7 @@ class Rows:
         self.spans: list[tuple[int, int, int, str]] = []
         self.rivals = np.zeros((0, 2 + MOST), np.int32)
         self.rival_weights = np.zeros(0, np.float32)
+        self.left_out: list[LeftOut] = []
 
     def fill(self, row: int, packs: list[Pack], gaps: random.Random) -> None:
         """Lay packs into one row; some tails are moved away from their prefix by a gap."""
@@ -289,33 +305,49 @@ def draw_rows(
     """
     Fill rows with fresh packs; returns them and the next unused pack index.
 
+    A pack that cannot be made is left out, and the next in number takes its place; many of them in
+    a row are an error.
+
     :param helping: 2 makes three packs in four of the second helping; 3 learns earlier answers
         too; 4 has more kinds and other drills
     :param drills: the share of packs that are drills, at this stage of their curriculum
     """
     rows = Rows(num_rows, length)
-    index = first_index
+    index, failed = first_index, 0
     for row in range(num_rows):
         gaps = random.Random(f'gaps/{seed}/{index}')
         packs: list[Pack] = []
         room = length
         while room > 500:
-            second = helping >= 2 and index % 4 != 0
-            if random.Random(f'mixture/{seed}/{index}').random() < drills:
-                pack = draw_pack(
-                    writer, seed, index, DRILL_CASES, stage=stage, fourth=helping >= 4)
-            else:
-                count = 14 if second else 10
-                pack = draw_pack(
-                    writer, seed, index, count, second=second, dense=helping >= 3,
-                    fourth=helping >= 4 and second)
-            index += 1
+            try:
+                pack = _numbered_pack(writer, seed, index, helping, drills, stage)
+            except Exception as error:
+                failed += 1
+                rows.left_out.append(LeftOut(seed, index, f'{type(error).__name__}: {error}'))
+                if failed == MOST_LEFT_OUT:
+                    raise ValueError(
+                        f'{failed} packs in a row failed, the last {rows.left_out[-1]}') from error
+                index += 1
+                continue
+            index, failed = index + 1, 0
             kept, room = _fit(pack, room)
             if kept is None:
                 break
             packs.append(kept)
         rows.fill(row, packs, gaps)
     return rows, index
+
+
+def _numbered_pack(
+    writer: PromptWriter, seed: int, index: int, helping: int, drills: float, stage: float
+) -> Pack:
+    """Make the pack of this number: a drill or of a mixture, as seed and number decide."""
+    if random.Random(f'mixture/{seed}/{index}').random() < drills:
+        return draw_pack(writer, seed, index, DRILL_CASES, stage=stage, fourth=helping >= 4)
+    second = helping >= 2 and index % 4 != 0
+    return draw_pack(
+        writer, seed, index, 14 if second else 10, second=second, dense=helping >= 3,
+        fourth=helping >= 4 and second)
 
 
 def _fit(pack: Pack, room: int) -> tuple[Pack | None, int]:

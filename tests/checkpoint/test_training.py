@@ -16,7 +16,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import json
+import logging
 import math
 import os
 from pathlib import Path
@@ -261,6 +263,48 @@ def test_workers_make_the_same_batches() -> None:
         assert (alone.held_out()[0].ids == helped.held_out()[0].ids).all()
     finally:
         helped.close()
+
+
+def fail_packs(monkeypatch: pytest.MonkeyPatch, fails: Callable[[int], bool]) -> None:
+    drawn = packing.draw_pack
+
+    def draw(writer: object, seed: int, index: int, *rest: object, **more: object) -> packing.Pack:
+        if fails(index):
+            raise KeyError('fine-tune')
+        return drawn(writer, seed, index, *rest, **more)
+
+    monkeypatch.setattr(packing, 'draw_pack', draw)
+
+
+def test_a_pack_that_cannot_be_made_is_left_out_and_the_next_takes_its_place(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture,
+    small_config: Path, tmp_path: Path,
+) -> None:
+    whole, used = packing.draw_rows(packing.load_writer(), 1, 3000, 2, 2048)
+    fail_packs(monkeypatch, lambda index: index in (3000, 3002))
+    made, more = packing.draw_rows(packing.load_writer(), 1, 3000, 2, 2048)
+    again, _ = packing.draw_rows(packing.load_writer(), 1, 3000, 2, 2048)
+    assert whole.left_out == [] and [each.index for each in made.left_out] == [3000, 3002]
+    assert (made.ids == again.ids).all() and not (made.ids == whole.ids).all()
+    assert more > used and len(made.spans) > 2
+    with caplog.at_level(logging.WARNING):
+        record = run_training(tmp_path, small_config, '--steps', '4', '--first-chunk', '3',
+                              '--held-out', '1')
+    told = [r.getMessage() for r in caplog.records if r.levelno == logging.WARNING]
+    assert record['packs_left_out_of_first'] == len(told) >= 1
+    assert told[0] == "left out pack 3000 of seed 1: KeyError: 'fine-tune'"
+    assert len(set(told)) == len(told)
+
+
+def test_a_generator_that_always_fails_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    fail_packs(monkeypatch, lambda index: True)
+    feed = Feed(Supply(1, 1, 1024), workers=1, repeats=1, seed=1)
+    try:
+        with pytest.raises(ValueError, match="24 packs in a row failed, the last pack 23 of seed"
+                                             " 1: KeyError: 'fine-tune'"):
+            feed.batch(0)
+    finally:
+        feed.close()
 
 
 def test_the_share_of_drills_falls_with_the_chunks() -> None:
