@@ -116,6 +116,10 @@ class Condition:
         """Put the condition in words."""
         return expand(rng, _words(rng, self))
 
+    def plain(self, rng: random.Random) -> str:
+        """Put the condition in plain words."""
+        return self.words(rng)
+
 
 def _words(rng: random.Random, c: Condition) -> str:
     side = {'<': _LESS, '>': _MORE}.get(c.op, '')

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import random
 
+from demo_data import conditions
 from demo_data import frames_orders as frames
 from demo_data.catalogues import Book
 from demo_data.catalogues import Tool
@@ -33,8 +34,15 @@ from demo_data.wishes import plain_of
 IDLE_CALL: Call = ('no_action', {'reason': 'Nothing to do.'})
 
 
+# Of so many orders, plain ones are learnt first; odd wordings alone were never learnt.
+PLAIN = 0.55
+_PLAIN_FRAMES = 8
+
+
 def draw_order(rng: random.Random, book: Book) -> Rule | None:
     """Draw an order; None where this draw gives none."""
+    if rng.random() < PLAIN:
+        return _simple(rng, book)
     condition = condition_beside(rng, book, joined=0.08) if rng.random() < 0.85 else invent(rng)
     roll = rng.random()
     if roll < 0.62:
@@ -51,6 +59,22 @@ def draw_order(rng: random.Random, book: Book) -> Rule | None:
         return None
     text = expand(rng, rng.choice(frames.ELSE)).format(c=condition.words(rng), d=words, e=other[0])
     return Rule('order', _start(text, book), '', condition, order=order, other=other[1], in_system=True)
+
+
+def _simple(rng: random.Random, book: Book) -> Rule | None:
+    """State an order as most people do: when or if something holds, a deed."""
+    condition = conditions.invent(rng) if rng.random() < 0.5 else condition_beside(rng, book)
+    words = condition.plain(rng)
+    bare = [t for t in book.tools if not t.required() and t.side is None]
+    if bare and rng.random() < 0.5:
+        tool = rng.choice(bare)
+        text = expand(rng, rng.choice(frames.CALLS[:_PLAIN_FRAMES])).format(c=words, t=_name(rng, tool))
+        return Rule('order', _start(text, book), '', condition, order=(tool.name, {}), in_system=True)
+    found = _deed(rng, book, condition)
+    if found is None:
+        return None
+    text = rng.choice(frames.WISHES[:_PLAIN_FRAMES]).format(c=words, w=found[0])
+    return Rule('order', _start(text, book), '', condition, order=found[1], in_system=True)
 
 
 def _plain(rng: random.Random, book: Book, condition: Condition) -> Rule | None:

@@ -244,13 +244,19 @@ def needs_rule(rng: random.Random, tool: str, *, in_system: bool = False) -> Rul
     return Rule('needs', f'{tool}: {text[:1].lower()}{text[1:]}' if in_system else text, tool, condition, value=reason, in_system=in_system)
 
 
+# How often a demand is made as most people make it: in one of the first frames.
+PLAIN = 0.5
+_PLAIN_FRAMES = 9
+
+
 def stated_need(rng: random.Random, tool: str, needed: Condition, *, in_system: bool) -> Rule:
     """Say that something must hold, or that its opposite forbids it."""
     is_positive = rng.random() < 0.5
     texts = (frames.ONLY_SYSTEM if is_positive else frames.NEVER_SYSTEM) if in_system else (frames.ONLY if is_positive else frames.NEVER)
     said = needed if is_positive else needed.opposite()
     name = tool if rng.random() < 0.65 else tool.replace('_', ' ')
-    text = rng.choice(texts).format(c=said.words(rng), t=name)
+    is_plain = rng.random() < PLAIN
+    text = rng.choice(texts[:_PLAIN_FRAMES] if is_plain else texts).format(c=said.plain(rng) if is_plain else said.words(rng), t=name)
     reason = needed.failing or ('what it needs does not hold' if is_positive else 'what forbids it holds')
     return Rule('needs', text[:1].upper() + text[1:] if not text.startswith(name) else text, tool, needed, value=reason, in_system=in_system)
 

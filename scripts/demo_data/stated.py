@@ -91,7 +91,7 @@ def with_rule(rng: random.Random, book: Book, kinds: tuple[str, ...]) -> Book | 
         rule = _order(rng, book) if 'order' in kinds else _tool_rule(rng, book, rng.choice(book.tools), must_be_in_system=book.is_demo)
         if rule is not None and rule.kind in kinds:
             found = [rule]
-            for _ in range(rng.choice((0, 0, 0, 1, 1, 2, 3)) if rule.kind == 'order' else 0):
+            for _ in range(rng.choice((0, 0, 0, 0, 1, 1, 2, 3)) if rule.kind == 'order' else 0):
                 more = _order(rng, book)
                 if more is not None and more.kind == 'order' and not any(_collide(more, r) for r in found) and not (more.other or rule.other):
                     found.append(more)

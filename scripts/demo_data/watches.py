@@ -33,6 +33,8 @@ from demo_data.phrases import expand
 from gemma_node.core import InputState
 
 Make = Callable[[random.Random, Inputs, bool, InputState], None]
+# How often plain words are the first ones of a table.
+PLAIN = 0.72
 _ALONE = frozenset(('battery', 'charging', 'pose', 'speed', 'seen', 'front', 'fix', 'temperature'))
 
 
@@ -70,6 +72,12 @@ class Watch(Condition):
     def words(self, rng: random.Random) -> str:
         """Put it in words."""
         return expand(rng, rng.choice(self.texts if self.truth else self.contrary))
+
+    def plain(self, rng: random.Random) -> str:
+        """Put it in the first, plainest words mostly."""
+        if rng.random() < PLAIN:
+            return expand(rng, (self.texts if self.truth else self.contrary)[0])
+        return self.words(rng)
 
     def opposite(self) -> Watch:
         """Return the condition that holds when this one does not."""
