@@ -166,9 +166,9 @@ def made_up_book(rng: random.Random) -> Book:
     return _made_up(rng, chosen, strange=0.85, nonces=rng.choice((0.0, 0.05, 0.3, 1.0)), twins=twins)
 
 
-def small_book(rng: random.Random, start: list[Skill], count: int, *, nonces: float, strange: float = 0.7, composed: float = 0.3, extra: float = 0.2, nested: float = 0.16) -> Book:
-    """Return a catalogue of few tools, these skills among them; `extra`: how many have one more argument."""
-    return _made_up(rng, draw_skills(rng, count, composed=composed, start=start), strange=strange, nonces=nonces, twins=0, extra=extra, nested=nested)
+def small_book(rng: random.Random, start: list[Skill], count: int, *, nonces: float, strange: float = 0.7, composed: float = 0.3, extra: float = 0.2, nested: float = 0.16, twins: int = 0) -> Book:
+    """Return a catalogue of few tools, these skills among them; `extra`: how many have one more argument; `twins` of them come twice or thrice."""
+    return _made_up(rng, draw_skills(rng, count, composed=composed, start=start), strange=strange, nonces=nonces, twins=twins, extra=extra, nested=nested)
 
 
 def with_glossary(rng: random.Random, book: Book) -> Book:
@@ -208,13 +208,13 @@ def _append(tools: list[Tool], taken: set[str], tool: Tool) -> bool:
 
 
 def _add_twins(rng: random.Random, tools: list[Tool], taken: set[str], at: int, style: _NameStyle, strange: float, nonces: float) -> None:
-    """Turn a tool into two that differ by a side of a group, told by their descriptions."""
+    """Turn a tool into two or three that differ by a side of a group, told by their descriptions."""
     model = tools[at]
     if not any(not t.startswith('!') for t in model.skill.says):
         return
     sides = list(draw_sides(rng))
     rng.shuffle(sides)
-    names = _twin_names(rng, model, style, is_nonce=rng.random() < max(nonces, 0.3))
+    names = _twin_names(rng, model, style, sides, is_nonce=rng.random() < max(nonces, 0.3))
     about = model.declaration.description.rstrip('.')
     same = rng.random() < 0.6
     for index, (side, name) in enumerate(zip(sides, names, strict=True)):
@@ -231,9 +231,15 @@ def _add_twins(rng: random.Random, tools: list[Tool], taken: set[str], at: int, 
             _append(tools, taken, twin)
 
 
-def _twin_names(rng: random.Random, model: Tool, style: _NameStyle, *, is_nonce: bool) -> list[str]:
+def _twin_names(rng: random.Random, model: Tool, style: _NameStyle, sides: list[Side], *, is_nonce: bool) -> list[str]:
+    """Name each side's tool: by a word of its own, by its side, by a letter or number."""
     if is_nonce:
-        return [style.dress(_nonce_name(rng)), style.dress(_nonce_name(rng))]
+        return [style.dress(_nonce_name(rng)) for _ in sides]
+    if all(side.word for side in sides) and rng.random() < 0.4:
+        return [f'{model.name[:50]}_{side.word}' for side in sides]
+    if len(sides) > 2:
+        ends = rng.choice((('_a', '_b', '_c'), ('_1', '_2', '_3'), ('_x', '_y', '_z'), ('_one', '_two', '_three'), ('_p', '_q', '_r'), ('', '_2', '_3')))
+        return [f'{model.name[:60]}{end}' for end in ends]
     first, second = rng.choice((('_a', '_b'), ('_1', '_2'), ('_x', '_y'), ('_alpha', '_beta'), ('_one', '_two'), ('_p', '_q'), ('', '_2'), ('_v1', '_v2'), ('', '_alt')))
     return [f'{model.name}{first}'[:64], f'{model.name}{second}'[:64]]
 

@@ -79,10 +79,11 @@ class Drill:
     measured: float = 0.0
     nested: float = 0.16
     is_paired: bool = False
+    twins: int = 0
 
     def book(self, rng: random.Random) -> Book | None:
         """Draw a catalogue; None where this draw gives none."""
-        if rng.random() < 0.12 and not self.by_pose and not self.with_flag and not self.alike and not self.defined and not self.measured and self.nested < 0.5 and self.nonces < 1 and any(self.fits(t.skill) for t in demo_book().tools):
+        if rng.random() < 0.12 and not self.by_pose and not self.with_flag and not self.alike and not self.defined and not self.measured and not self.twins and self.nested < 0.5 and self.nonces < 1 and any(self.fits(t.skill) for t in demo_book().tools):
             return with_rule(rng, demo_book(), self.rules) if self.rules else demo_book()
         start = rng.choice([s for s in skills().values() if self.fits(s)])
         if self.with_flag:
@@ -92,7 +93,7 @@ class Drill:
             starts = draw_defined(rng, rng.choice((2, 2, 3, 4)))
         if rng.random() < self.measured:
             starts = [draw_measured(rng)]
-        book = small_book(rng, starts, rng.choice((2, 3, 3, 4, 4, 5, 7)), nonces=self.nonces, strange=self.strange, composed=self.composed, extra=self.extra, nested=self.nested)
+        book = small_book(rng, starts, rng.choice((1, 1, 2, 3, 4) if self.twins else (2, 3, 3, 4, 4, 5, 7)), nonces=self.nonces, strange=self.strange, composed=self.composed, extra=self.extra, nested=self.nested, twins=self.twins)
         book = with_glossary(rng, book)
         return with_rule(rng, book, self.rules) if self.rules else book
 
@@ -159,6 +160,7 @@ DRILLS: dict[str, Drill] = {
     'choices': Drill(0, ((1, missing.choices),), _NAMED, strange=0.5),
     'idle': Drill(0, ((4, missing.news), (5, missing.mention), (4, missing.cancelled), (4, refusals.to_somebody), (4, refusals.forbidden), (1, refusals.chat), (7, drills.indirect), (5, drills.statement), (6, missing.complete), (1.5, calls.instead))),
     'asked': Drill(0, ((5, makers_rules.asked_beside), (5, states.question), (4, calls.command), (1, states.unanswerable)), is_blind=False, composed=0.9),
+    'twins': Drill(0, ((7, calls.twin), (1, calls.command), (1, calls.by_name)), lambda s: any(not t.startswith('!') for t in s.says) and s.key not in RELATIVE, nonces=0.3, composed=0.6, twins=1),
     'several': Drill(4, ((3, calls.several), (3, calls.first_step), (2, calls.correction), (1, calls.instead))),
     'defined': Drill(0, ((7, calls.command), (3, calls.by_name), (1, corrected), (1, together), (2, refusals.unavailable)), nonces=0.4, strange=1.0, composed=0.7, defined=1.0),
     'copied': Drill(0, ((5, calls.command), (2, calls.by_name), (1, corrected)), _has('place', 'object', 'person', 'code', 'text', 'objects', 'places'), nonces=0.3, strange=1.0, nested=0.25),
@@ -173,7 +175,7 @@ FOURTH: dict[str, float] = {
     'range': 5, 'limit': 9, 'weight': 3, 'place': 2, 'demand': 6, 'branch': 3, 'order': 6, 'watch': 5, 'member': 8, 'needed': 2, 'pose': 14, 'convert': 5, 'list': 8, 'optional': 8,
     'address': 3, 'invented': 11, 'closed': 5, 'flag': 7, 'declared': 4, 'several': 4,
     'orders': 36, 'gates': 28, 'branches': 14, 'left_out': 12, 'choices': 8, 'idle': 11, 'asked': 10,
-    'defined': 20, 'copied': 14, 'nested': 12, 'exact': 16, 'mended': 13, 'injected': 12, 'reading': 5,
+    'twins': 20, 'defined': 20, 'copied': 14, 'nested': 12, 'exact': 16, 'mended': 13, 'injected': 12, 'reading': 5,
 }
 _ENOUGH = 4
 

@@ -27,6 +27,7 @@ import random
 
 from demo_data import quantities
 from demo_data import rare
+from demo_data import sizes
 from demo_data.conditions import Condition
 
 
@@ -42,6 +43,7 @@ class Side:
     says: tuple[str, ...]
     condition: Condition | None = None
     truth: bool = True
+    word: str = ''
 
 
 def _side(describes: str, says: str) -> Side:
@@ -144,7 +146,9 @@ GROUPS: tuple[tuple[Side, ...], ...] = tuple(
 
 
 def draw_sides(rng: random.Random) -> tuple[Side, ...]:
-    """Draw two sides: from a group, on either side of a number, or told by the state."""
+    """Draw two or three sides: of sizes or sorts, from a group, on either side of a number, or told by the state."""
+    if rng.random() < 0.4:
+        return tuple(Side(describes, says, word=word) for word, describes, says in sizes.draw(rng))
     roll = rng.random()
     if roll < 0.5:
         return rng.choice(GROUPS)
