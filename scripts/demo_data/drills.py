@@ -130,11 +130,17 @@ def _has(*kinds: str, optional: bool = False) -> Callable[[Skill], bool]:
     return lambda skill: skill.key not in RELATIVE and any(fits(a) for a in skill.args)
 
 
+def _has_numbers(skill: Skill) -> bool:
+    """Return whether a skill takes several numbers, which a sentence must tell apart."""
+    return skill.key not in RELATIVE and sum(a.kind in ('number', 'integer') for a in skill.args) > 1
+
+
 _NUMBER = _has('number', 'integer')
 _NAMED = _has('place', 'object', 'person', 'code', 'choice', 'surface', 'plural')
 _NEEDY = _has('place', 'object', 'person', 'code', 'choice', 'surface', 'plural', 'number', 'integer', 'places', 'objects')
 DRILLS: dict[str, Drill] = {
     'range': Drill(9, ((1, drills.edge_of_range),), _NUMBER),
+    'numbers': Drill(0, ((6, calls.command), (2, calls.converted), (2, drills.edge_of_range), (1, calls.by_name)), _has_numbers),
     'limit': Drill(9, ((1, drills.edge_of_limit),), _NUMBER, ('limit',)),
     'weight': Drill(3, ((1, refusals.overweight),), _has('object', 'objects'), ('weight',)),
     'place': Drill(5, ((1, refusals.limited),), _has('place'), ('place',)),
@@ -175,7 +181,7 @@ FOURTH: dict[str, float] = {
     'range': 5, 'limit': 9, 'weight': 3, 'place': 2, 'demand': 6, 'branch': 3, 'order': 6, 'watch': 5, 'member': 8, 'needed': 2, 'pose': 14, 'convert': 5, 'list': 8, 'optional': 8,
     'address': 3, 'invented': 11, 'closed': 5, 'flag': 7, 'declared': 4, 'several': 4,
     'orders': 36, 'gates': 28, 'branches': 14, 'left_out': 12, 'choices': 8, 'idle': 11, 'asked': 10,
-    'twins': 20, 'defined': 20, 'copied': 14, 'nested': 12, 'exact': 16, 'mended': 13, 'injected': 12, 'reading': 5,
+    'twins': 20, 'numbers': 8, 'defined': 20, 'copied': 14, 'nested': 12, 'exact': 16, 'mended': 13, 'injected': 12, 'reading': 5,
 }
 _ENOUGH = 4
 
