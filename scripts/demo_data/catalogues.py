@@ -386,6 +386,9 @@ def _argument(
         return {'type': 'boolean', 'description': about}, None, {}
     if arg.kind in ('xy', 'numbers'):
         declared = Declared(arg.unit or 'm', arg.low, arg.high)
+        if arg.kind == 'numbers' and arg.step >= 1:
+            bounds = {'minimum': int(arg.low), 'maximum': int(arg.high)} if rng.random() < 0.6 else {}
+            return {'type': 'array', 'description': about, 'items': {'type': 'integer', **bounds}, 'minItems': 1, 'maxItems': 6}, declared, {}
         return {'type': 'array', 'description': about, 'items': {'type': 'number'}, 'minItems': 2, 'maxItems': 2 if arg.kind == 'xy' else 6}, declared, {}
     choices = _choices(rng, arg, spaces)
     schema: dict[str, Any] = {'type': 'string', 'description': about}
@@ -433,8 +436,11 @@ def _choices(rng: random.Random, arg: Arg, spaces: str) -> dict[str, tuple[str, 
         count = len(arg.choices) if arg.keeps_all or rng.random() < 0.5 else rng.randint(min(2, len(arg.choices)), len(arg.choices))
         found = sorted(rng.sample(arg.choices, count), key=arg.choices.index) if rng.random() < 0.5 else rng.sample(arg.choices, count)
         return {_spelt(c, spaces): (*arg.spoken.get(c, ()), c.replace('_', ' ')) for c in found}
+    if arg.choices:
+        return {_spelt(c, spaces): (c.replace('_', ' '),) for c in arg.choices}
     if rng.random() >= _ENUM_CHANCE.get(arg.kind, 0.0):
         return {}
+    arg = replace(arg, kind=arg.unit) if arg.unit in ('person', 'code') else arg
     made = list(dict.fromkeys(values.draw(rng, arg)[0] for _ in range(rng.choice((2, 3, 4, 5, 6, 8, 10)))))
     if arg.kind == 'place' and rng.random() < 0.35:
         made = list(dict.fromkeys([*rng.sample(words.PLACES[:8], rng.randint(3, 8)), *made[:3]]))

@@ -28,6 +28,9 @@ from demo_data.cases import DONE
 from demo_data.cases import Maker
 from demo_data.cases import no_action
 from demo_data.cases import Turn
+from demo_data.told import fact
+from demo_data.told import told
+from demo_data.told import wanted
 
 Makers = tuple[tuple[float, Maker], ...]
 BLIND: Makers = (
@@ -35,7 +38,7 @@ BLIND: Makers = (
     (2, calls.instead), (2, calls.quoted), (1.5, refusals.stop), (4, refusals.chat), (5, refusals.to_somebody), (1.5, refusals.forbidden),
     (5, refusals.unclear), (8, refusals.unknown_choice), (6, refusals.unavailable), (8, refusals.out_of_range), (8, refusals.overweight), (8, refusals.limited),
 )
-LATER: Makers = (*BLIND, (7, missing.left_out), (3, missing.bare_call), (3, missing.described_only), (6, missing.choices), (3, missing.news), (4, missing.mention), (3, missing.cancelled), (4, refusals.forbidden), (3, missing.complete))
+LATER: Makers = (*BLIND, (7, missing.left_out), (3, missing.bare_call), (3, missing.described_only), (6, missing.choices), (3, missing.news), (4, missing.mention), (5, told), (2.5, fact), (4, wanted), (3, missing.cancelled), (4, refusals.forbidden), (3, missing.complete))
 # After these a result has nothing left to do.
 _SINGLE = frozenset(('command', 'by_name', 'twin', 'converted', 'in_range', 'member', 'list', 'optional', 'wish'))
 

@@ -43,6 +43,7 @@ from demo_data.chains import Makers
 from demo_data.defined import draw_defined
 from demo_data.extras import extended
 from demo_data.library import skills
+from demo_data.listed import draw_listed
 from demo_data.makers_turns import with_history
 from demo_data.measured import draw_measured
 from demo_data.mended import corrected
@@ -56,6 +57,9 @@ from demo_data.readings import reading
 from demo_data.skills import Arg
 from demo_data.skills import Skill
 from demo_data.stated import with_rule
+from demo_data.told import fact
+from demo_data.told import told
+from demo_data.told import wanted
 
 
 @dataclass(frozen=True)
@@ -77,13 +81,14 @@ class Drill:
     past: bool = False
     defined: float = 0.0
     measured: float = 0.0
+    listed: float = 0.0
     nested: float = 0.16
     is_paired: bool = False
     twins: int = 0
 
     def book(self, rng: random.Random) -> Book | None:
         """Draw a catalogue; None where this draw gives none."""
-        if rng.random() < 0.12 and not self.by_pose and not self.with_flag and not self.alike and not self.defined and not self.measured and not self.twins and self.nested < 0.5 and self.nonces < 1 and any(self.fits(t.skill) for t in demo_book().tools):
+        if rng.random() < 0.12 and not self.by_pose and not self.with_flag and not self.alike and not self.defined and not self.measured and not self.twins and not self.listed and self.nested < 0.5 and self.nonces < 1 and any(self.fits(t.skill) for t in demo_book().tools):
             return with_rule(rng, demo_book(), self.rules) if self.rules else demo_book()
         start = rng.choice([s for s in skills().values() if self.fits(s)])
         if self.with_flag:
@@ -93,6 +98,8 @@ class Drill:
             starts = draw_defined(rng, rng.choice((2, 2, 3, 4)))
         if rng.random() < self.measured:
             starts = [draw_measured(rng)]
+        if rng.random() < self.listed:
+            starts = [draw_listed(rng)]
         book = small_book(rng, starts, rng.choice((1, 1, 2, 3, 4) if self.twins else (2, 3, 3, 4, 4, 5, 7)), nonces=self.nonces, strange=self.strange, composed=self.composed, extra=self.extra, nested=self.nested, twins=self.twins)
         book = with_glossary(rng, book)
         return with_rule(rng, book, self.rules) if self.rules else book
@@ -152,7 +159,7 @@ DRILLS: dict[str, Drill] = {
     'needed': Drill(7, ((8, refusals.unclear), (2, drills.bare_name), (6, drills.given), (3, calls.by_name)), _NAMED),
     'pose': Drill(24, (), lambda s: s.key in BY_MAP, is_blind=False, by_pose=True, strange=0.4),
     'convert': Drill(9, ((4, calls.converted), (1, calls.command)), lambda s: _NUMBER(s) and s.says_units),
-    'list': Drill(7, ((3, calls.command), (1, calls.by_name)), _has('places', 'objects', 'numbers', 'xy')),
+    'list': Drill(7, ((3, calls.command), (1, calls.by_name), (1, corrected)), _has('places', 'objects', 'numbers', 'xy'), listed=0.75),
     'optional': Drill(6, ((3, calls.command), (1, calls.by_name)), _has('place', 'object', 'person', 'number', 'integer', 'choice', 'boolean', optional=True), strange=0.3, extra=0.5),
     'address': Drill(9, ((5, refusals.to_somebody), (2, refusals.chat), (4, drills.indirect), (3, drills.statement), (1, calls.command))),
     'invented': Drill(11, ((4, calls.command), (3, calls.by_name), (2, calls.by_description), (2, refusals.unavailable)), nonces=0.8, strange=1.0, composed=0.6, alike=0.45),
@@ -164,13 +171,13 @@ DRILLS: dict[str, Drill] = {
     'branches': Drill(0, ((1, makers_rules.branching),), is_blind=False, past=True),
     'left_out': Drill(0, ((8, missing.left_out), (2, missing.bare_call), (4, missing.described_only), (9, missing.complete), (3, calls.by_description), (1.5, calls.by_name)), _NEEDY),
     'choices': Drill(0, ((1, missing.choices),), _NAMED, strange=0.5),
-    'idle': Drill(0, ((4, missing.news), (5, missing.mention), (4, missing.cancelled), (4, refusals.to_somebody), (4, refusals.forbidden), (1, refusals.chat), (7, drills.indirect), (5, drills.statement), (6, missing.complete), (1.5, calls.instead))),
+    'idle': Drill(0, ((7, told), (4, fact), (6, wanted), (4, missing.news), (5, missing.mention), (4, missing.cancelled), (4, refusals.to_somebody), (4, refusals.forbidden), (1, refusals.chat), (7, drills.indirect), (5, drills.statement), (6, missing.complete), (1.5, calls.instead))),
     'asked': Drill(0, ((5, makers_rules.asked_beside), (5, states.question), (4, calls.command), (1, states.unanswerable)), is_blind=False, composed=0.9),
     'twins': Drill(0, ((7, calls.twin), (1, calls.command), (1, calls.by_name)), lambda s: any(not t.startswith('!') for t in s.says) and s.key not in RELATIVE, nonces=0.3, composed=0.6, twins=1),
     'several': Drill(4, ((3, calls.several), (3, calls.first_step), (2, calls.correction), (1, calls.instead))),
     'defined': Drill(0, ((7, calls.command), (3, calls.by_name), (1, corrected), (1, together), (2, refusals.unavailable)), nonces=0.4, strange=1.0, composed=0.7, defined=1.0),
     'copied': Drill(0, ((5, calls.command), (2, calls.by_name), (1, corrected)), _has('place', 'object', 'person', 'code', 'text', 'objects', 'places'), nonces=0.3, strange=1.0, nested=0.25),
-    'nested': Drill(0, ((4, calls.command), (3, calls.by_name), (1, calls.converted), (1, corrected)), lambda s: len(s.args) > 1 and s.key not in RELATIVE, nested=0.9, strange=0.8, extra=0.5),
+    'nested': Drill(0, ((4, calls.command), (3, calls.by_name), (1, calls.converted), (1, corrected)), lambda s: len(s.args) > 1 and s.key not in RELATIVE, nested=0.9, strange=0.8, extra=0.5, listed=0.3),
     'exact': Drill(0, ((5, calls.converted), (3, calls.command), (1, calls.by_name), (1, corrected)), measured=0.75, nonces=0.3),
     'mended': Drill(0, ((6, corrected), (4, together), (1, calls.first_step), (1, calls.instead), (1, calls.correction), (2, calls.command)), lambda s: bool(s.args), measured=0.25, strange=0.9),
     'injected': Drill(0, ((4, calls.command), (1, calls.by_name), (4, calls.condition), (2, states.decide), (4, drills.watched), (3, states.question), (2, reading), (1, refusals.unavailable), (1, refusals.chat)), is_blind=False, is_paired=True),
@@ -178,9 +185,9 @@ DRILLS: dict[str, Drill] = {
 }
 # Weights in a fourth helping, where they differ: what is learnt comes seldom.
 FOURTH: dict[str, float] = {
-    'range': 5, 'limit': 9, 'weight': 3, 'place': 2, 'demand': 6, 'branch': 3, 'order': 6, 'watch': 5, 'member': 8, 'needed': 2, 'pose': 14, 'convert': 5, 'list': 8, 'optional': 8,
+    'range': 5, 'limit': 9, 'weight': 3, 'place': 2, 'demand': 6, 'branch': 3, 'order': 6, 'watch': 5, 'member': 8, 'needed': 2, 'pose': 14, 'convert': 5, 'list': 20, 'optional': 8,
     'address': 3, 'invented': 11, 'closed': 5, 'flag': 7, 'declared': 4, 'several': 4,
-    'orders': 36, 'gates': 28, 'branches': 14, 'left_out': 12, 'choices': 8, 'idle': 11, 'asked': 10,
+    'orders': 36, 'gates': 28, 'branches': 14, 'left_out': 12, 'choices': 8, 'idle': 20, 'asked': 10,
     'twins': 20, 'numbers': 8, 'defined': 20, 'copied': 14, 'nested': 12, 'exact': 16, 'mended': 13, 'injected': 12, 'reading': 5,
 }
 _ENOUGH = 4

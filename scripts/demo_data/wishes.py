@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 import random
 import re
 from typing import Any
@@ -43,6 +44,8 @@ from demo_data.skills import Arg
 
 CallValue = tuple[str, dict[str, Any]]
 _FREE = ('place', 'object', 'surface', 'person', 'plural', 'text', 'code', 'places', 'objects')
+_STATES = re.compile(r"\\b(is|are|was|were|has|have|had|isn't|aren't|lies?|stands?|smells?|looks?|feels?|hurts?|knows?|likes?|keeps?|grows?|lacks?)\\b|'s\\b|'re\\b")
+_WISHES = re.compile(r"\\b(want|wants|need|needs|should|must|please|would|could|can|shall|wish|like|time|let|may|will|your|you|due|ordered|asks?|wanted|needed|to be)\\b|\\?|'d\\b|'ll\\b", re.IGNORECASE)
 _NEGATIONS = ("don't", 'do not', 'never', 'let ', "let's", 'stop', 'no ')
 
 
@@ -81,6 +84,12 @@ def templates(tool: Tool, *, imperative: bool = False) -> list[str]:
     return found
 
 
+@cache
+def is_plain_statement(template: str) -> bool:
+    """Whether a sentence only says how things are, so that one must guess what is wished."""
+    return template.startswith('!') and _STATES.search(template) is not None and _WISHES.search(template) is None
+
+
 def make_wish(
     rng: random.Random, tool: Tool, *, imperative: bool = False, quote: bool = False, by_state: bool = False, named: bool = False, described: bool = False,
 ) -> Wish | None:
@@ -92,7 +101,10 @@ def make_wish(
     choices = templates(tool, imperative=imperative) if not named else [_named(rng, tool, described=described)]
     if not choices:
         return None
-    template = expand(rng, rng.choice(choices))
+    picked = rng.choice(choices)
+    if not named and is_plain_statement(picked) and rng.random() < 0.75:
+        picked = rng.choice([t for t in choices if not is_plain_statement(t)] or choices)
+    template = expand(rng, picked)
     if not named:
         template = _with_optional(rng, tool, template)
     is_imperative = not template.startswith('!')
@@ -266,7 +278,8 @@ def say_choice(rng: random.Random, arg: Arg, slot: Slot, value: str) -> str:
 
 
 def _list(rng: random.Random, arg: Arg, slot: Slot) -> tuple[list[str], str] | None:
-    count = rng.choice((1, 2, 2, 2, 3, 3, 3, 4, 5))
+    count = rng.choice((1, 2, 2, 2, 3, 3, 3, 4, 5, 6))
+    arg = replace(arg, kind=arg.unit) if arg.unit in ('person', 'code', 'choice') else arg
     if slot.choices:
         found = rng.sample(tuple(slot.choices), min(count, len(slot.choices)))
         said = [say_choice(rng, arg, slot, v) for v in found]
@@ -281,7 +294,9 @@ def _list(rng: random.Random, arg: Arg, slot: Slot) -> tuple[list[str], str] | N
 def _numbers(rng: random.Random, arg: Arg, slot: Slot) -> tuple[list[Any], str]:
     assert slot.number is not None
     low, high = slot.number.low, slot.number.high
-    count = 2 if arg.kind == 'xy' else rng.randint(2, 4)
+    if arg.kind == 'numbers' and arg.step >= 1:
+        return _integers(rng, int(low), int(high), arg.spoken.get('noun', ()))
+    count = 2 if arg.kind == 'xy' else rng.randint(2, 6)
     found = [quantities.plain(round(rng.uniform(low, high), rng.choice((0, 1, 1, 2)))) for _ in range(count)]
     share = 0.25 if rng.random() < 0.3 else 0.0
     texts = [quantities.number_text(rng, Fraction(str(v)), words=share) if share else str(v) for v in found]
@@ -289,6 +304,27 @@ def _numbers(rng: random.Random, arg: Arg, slot: Slot) -> tuple[list[Any], str]:
         return found, rng.choice((f'{texts[0]}, {texts[1]}', f'{texts[0]} and {texts[1]}', f'x {texts[0]}, y {texts[1]}', f'({texts[0]}, {texts[1]})', f'x {texts[0]} and y {texts[1]}',
                                   f'x = {texts[0]}, y = {texts[1]}', f'[{texts[0]}, {texts[1]}]', f'x: {texts[0]}, y: {texts[1]}', f'{texts[0]} / {texts[1]}', f'y {texts[1]} and x {texts[0]}', f'x is {texts[0]} and y is {texts[1]}'))
     return found, listing.numbers(rng, texts)
+
+
+def _integers(rng: random.Random, low: int, high: int, nouns: tuple[str, ...]) -> tuple[list[Any], str]:
+    """Draw whole numbers, said one by one or from one to another."""
+    if rng.random() < 0.2 and high - low > 8:
+        start = rng.randint(low, high - 5)
+        found = list(range(start, start + rng.randint(3, 6)))
+        in_words = rng.random() < 0.4
+        a, b = (quantities.number_text(rng, Fraction(v), words=float(in_words)) for v in (found[0], found[-1]))
+        said = rng.choice(('{a} to {b}', '{a} to {b}', 'from {a} to {b}', '{a} through {b}', '{a} up to {b}', '{a} to {b} inclusive', 'all from {a} to {b}')).format(a=a, b=b)
+        return found, f'{nouns[0]}s {said}' if nouns else said
+    found = rng.sample(range(low, high + 1), rng.choice((1, 2, 2, 3, 3, 3, 4, 5, 6)))
+    if rng.random() < 0.5:
+        found.sort()
+    words = rng.choice((0.0, 0.0, 1.0, 0.3))
+    texts = [quantities.number_text(rng, Fraction(v), words=words) for v in found]
+    if not nouns:
+        return found, listing.numbers(rng, texts) if len(texts) > 1 else texts[0]
+    if len(texts) == 1 or rng.random() < 0.3:
+        return found, listing.enumerated(rng, [f'{nouns[0]} {t}' for t in texts])
+    return found, f'{nouns[0]}s {listing.numbers(rng, texts)}'
 
 
 def spoken_number(rng: random.Random, declared: Declared, arg: Arg, *, with_unit: bool) -> tuple[Any, str] | None:
