@@ -44,8 +44,8 @@ from demo_data.skills import Arg
 
 CallValue = tuple[str, dict[str, Any]]
 _FREE = ('place', 'object', 'surface', 'person', 'plural', 'text', 'code', 'places', 'objects')
-_STATES = re.compile(r"\\b(is|are|was|were|has|have|had|isn't|aren't|lies?|stands?|smells?|looks?|feels?|hurts?|knows?|likes?|keeps?|grows?|lacks?)\\b|'s\\b|'re\\b")
-_WISHES = re.compile(r"\\b(want|wants|need|needs|should|must|please|would|could|can|shall|wish|like|time|let|may|will|your|you|due|ordered|asks?|wanted|needed|to be)\\b|\\?|'d\\b|'ll\\b", re.IGNORECASE)
+_STATES = re.compile(r"\b(is|are|was|were|has|have|had|isn't|aren't|lies?|stands?|smells?|looks?|feels?|hurts?|knows?|likes?|keeps?|grows?|lacks?)\b|'s\b|'re\b")
+_WISHES = re.compile(r"\b(want|wants|need|needs|should|must|please|would|could|can|shall|wish|like|time|let|may|will|your|you|due|ordered|asks?|wanted|needed|to be)\b|\?|'d\b|'ll\b", re.IGNORECASE)
 _NEGATIONS = ("don't", 'do not', 'never', 'let ', "let's", 'stop', 'no ')
 
 
