@@ -167,6 +167,7 @@ DRILLS: dict[str, Drill] = {
     'flag': Drill(8, ((6, calls.command), (1, calls.by_name), (1, calls.first_step)), lambda s: not s.is_motion, with_flag=True, composed=0.5),
     'declared': Drill(5, ((7, states.declared), (2, calls.command), (1, refusals.unavailable)), _has('place', 'object', 'person', 'code', 'choice', 'number', 'integer'), strange=0.5),
     'orders': Drill(0, ((1, makers_rules.ordered),), rules=('order',), is_blind=False, past=True),
+    'either': Drill(0, ((1, makers_rules.ordered),), rules=('order', 'several'), is_blind=False, past=True),
     'gates': Drill(0, ((1, makers_rules.gated),), lambda s: bool(s.says), rules=('gates',), is_blind=False, past=True),
     'branches': Drill(0, ((1, makers_rules.branching),), is_blind=False, past=True),
     'left_out': Drill(0, ((8, missing.left_out), (2, missing.bare_call), (4, missing.described_only), (9, missing.complete), (3, calls.by_description), (1.5, calls.by_name)), _NEEDY),
@@ -188,7 +189,7 @@ DRILLS: dict[str, Drill] = {
 FOURTH: dict[str, float] = {
     'range': 5, 'limit': 9, 'weight': 3, 'place': 2, 'demand': 6, 'branch': 3, 'order': 6, 'watch': 5, 'member': 8, 'needed': 2, 'pose': 14, 'convert': 5, 'list': 20, 'optional': 8,
     'address': 3, 'invented': 11, 'closed': 5, 'flag': 7, 'declared': 4, 'several': 4,
-    'orders': 36, 'gates': 28, 'branches': 14, 'left_out': 12, 'choices': 8, 'idle': 20, 'asked': 10,
+    'orders': 26, 'either': 26, 'gates': 28, 'branches': 14, 'left_out': 12, 'choices': 8, 'idle': 20, 'asked': 10,
     'twins': 20, 'numbers': 8, 'defined': 20, 'copied': 14, 'nested': 12, 'exact': 16, 'mended': 13, 'injected': 12, 'reading': 11, 'texts': 10,
 }
 _ENOUGH = 4

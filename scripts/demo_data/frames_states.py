@@ -63,6 +63,8 @@ covered=under a sheet,not bare ; bare=uncovered,not covered ; pool,bed,table top
 alive=responding,not silent ; silent=dead,not responding ; heartbeat,controller,radio link,node,sensor board
 inside=indoors,not outside ; outside=outdoors,not inside ; cat,robot,hen,mower,guest
 paid=settled,not unpaid ; unpaid=open,not settled ; bill,ticket,order,parking fee
+over=finished,at an end ; under way=going on,not over ; shift,break,meeting,lesson,match,show,concert,wash cycle
+arrived=here,at the stop ; on its way=not here,still coming ; lift,bus,ferry,courier,tram,supply van
 green=on green,not red ; red=on red,not green ; signal,traffic light,status lamp,tower light,crossing light
 """
 Pair = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
@@ -104,6 +106,7 @@ visitor,visitor_waiting,guest_here;a visitor is waiting|a guest is here|there is
 child_near,kid_near,child;a child is near|there is a child close by;no child is near|there are no children around
 calling,nurse_call,call_button;the call button is pressed|somebody calls|a call has come in;nobody calls|the call button is not pressed|there is no call
 fire_alarm,fire,alarm_bell;the fire alarm sounds|the fire alarm is ringing|there is a fire alarm;the fire alarm is silent|there is no fire alarm
+alarm,alarm_active,alarm_ringing;the alarm goes off|the alarm sounds|there is an alarm|the alarm is ringing;the alarm is quiet|there is no alarm|the alarm does not sound
 frost,freezing,ice;there is frost|it freezes|ice has formed;there is no frost|it does not freeze
 gas,gas_leak,gas_sensor;gas is detected|there is gas in the air|the gas sensor responds;no gas is detected|the air is free of gas
 train_coming,train,approach;a train is coming|a train approaches;no train is coming|the line is free of trains
@@ -120,6 +123,42 @@ hands_full,carrying_load,has_load;you carry something|the robot carries a load|y
 """
 EVENTS: tuple[tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]], ...] = tuple(
     (tuple(names.split(',')), tuple(yes.split('|')), tuple(no.split('|'))) for names, yes, no in (line.split(';') for line in _EVENTS.strip().split('\n')))
+
+# What things do ; as a base form ; as an input says it ; what it says otherwise ; things.
+_DOINGS = """
+boils;boil;boiling;cold,heating;kettle,soup,water bath,pot
+rings;ring;ringing;silent,quiet;phone,bell tower,timer,alarm clock
+runs;run;running;stopped,idle;pump,engine,treadmill,mill
+leaks;leak;leaking;tight,dry;pipe,tank,hose,roof,valve block
+burns;burn;burning;out,dark;stove,torch,candle,boiler flame
+spins;spin;spinning;still,stopped;drum,turbine,fan wheel,centrifuge
+beeps;beep;beeping;quiet,silent;monitor,scanner,smoke box
+overflows;overflow;overflowing;draining,empty;sink,gutter,basin,trough
+blinks;blink;blinking;steady,off;signal lamp,beacon,indicator
+sleeps;sleep;sleeping;awake,playing;baby,dog,guest,night guard
+waits;wait;waiting;gone,served;visitor,taxi,customer,patient
+turns;turn;turning;still,locked;carousel,crane head,antenna,mixer arm
+smokes;smoke;smoking;clear,cold;chimney,motor,oven,exhaust
+vibrates;vibrate;vibrating;calm,still;sieve,table,conveyor,press
+"""
+Doing = tuple[str, str, str, tuple[str, ...], tuple[str, ...]]
+
+
+def _doing(line: str) -> Doing:
+    does, base, doing, others, things = line.split(';')
+    return does, base, doing, tuple(others.split(',')), tuple(things.split(','))
+
+
+DOINGS: tuple[Doing, ...] = tuple(map(_doing, _DOINGS.strip().split('\n')))
+PLURALS = (
+    ('person', 'persons'), ('person', 'people'), ('child', 'children'), ('dog', 'dogs'), ('pallet', 'pallets'), ('box', 'boxes'), ('chair', 'chairs'), ('cone', 'cones'), ('bicycle', 'bicycles'), ('bottle', 'bottles'), ('sheep', 'sheep'),
+)
+# Of quantities: what is more, and less.
+COMPARED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    'temperature': (('warmer', 'hotter'), ('colder', 'cooler')), 'weight': (('heavier',), ('lighter',)), 'height': (('taller', 'higher'), ('lower', 'shorter')), 'distance': (('farther away', 'further off'), ('nearer', 'closer')),
+    'speed': (('faster',), ('slower',)), 'humidity': (('damper', 'more humid'), ('drier',)), 'brightness': (('brighter', 'lighter'), ('darker', 'dimmer')), 'noise': (('louder', 'noisier'), ('quieter', 'softer')), 'thickness': (('thicker',), ('thinner',)),
+    'depth': (('deeper',), ('shallower', 'less deep')), 'width': (('wider', 'broader'), ('narrower',)), 'force': (('stronger',), ('weaker',)), 'runtime': (('longer',), ('shorter',)), 'tilt': (('steeper',), ('flatter',)), 'flow': (('stronger', 'faster'), ('weaker', 'slower')), 'queue': (('longer',), ('shorter',)),
+}
 
 # How a state is said: {o} the thing, {w} its state, {x} the other state.
 STATE_TEXTS = (

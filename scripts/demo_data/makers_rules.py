@@ -65,13 +65,13 @@ def lay(m: CaseMaker, state: State, condition: Condition, *, truth: bool, fault:
 
 
 def ordered(m: CaseMaker) -> Case | None:
-    """What to do now, under one or several orders of which one holds in half of the cases."""
+    """What to do now, under orders of which at most one holds: each as often as none."""
     rng = m.rng
     found = [(r, r.condition) for r in m.book.rules if r.kind == 'order' and r.condition is not None]
     if not found:
         return None
     state = m.state(trouble=rng.choice((0.03, 0.03, 0.25)), faults=0.0, breaks=0.05)
-    chosen = rng.randrange(len(found)) if rng.random() < 0.5 else -1
+    chosen = rng.randrange(-1, len(found))
     spoils = rng.random() < 0.13
     for number, (_, condition) in enumerate(found):
         lay(m, state, condition, truth=number == chosen, fault=1.0 if spoils and number == (chosen if chosen >= 0 else 0) else 0.0)

@@ -36,6 +36,8 @@ _IDENTITY = (
     'You decide for {robot}.', 'You are {robot}, a {kind} robot.', 'You control a {kind} robot called {robot}.', 'You are the controller of a {kind} robot.', 'You run the {kind} robot {robot}.',
     'Decide what the {kind} robot does.', 'This is {robot}, a {kind} robot.', 'You operate {robot}.',
 )
+# How many more orders are tried where several are drilled.
+_MORE = (2, 2, 2, 3, 4, 5)
 _KINDS = ('warehouse', 'service', 'hospital', 'farm', 'delivery', 'cleaning', 'inspection', 'kitchen', 'laboratory', 'museum', 'garden', 'harbour', 'rescue', 'greenhouse', 'library', 'mobile manipulation')
 _MANNERS = (
     'Call the tool that fits, or answer in one short sentence.', 'Answer briefly.', 'Use the tools.', 'Choose one tool per step.', 'Ask the operator when something is unclear.', 'Be careful.',
@@ -91,11 +93,12 @@ def with_rule(rng: random.Random, book: Book, kinds: tuple[str, ...]) -> Book | 
         rule = _order(rng, book) if 'order' in kinds else _tool_rule(rng, book, rng.choice(book.tools), must_be_in_system=book.is_demo)
         if rule is not None and rule.kind in kinds:
             found = [rule]
-            for _ in range(rng.choice((0, 0, 0, 0, 1, 1, 2, 3)) if rule.kind == 'order' else 0):
+            for _ in range(rng.choice(_MORE if 'several' in kinds else (0, 0, 0, 0, 1, 1, 2, 3)) if rule.kind == 'order' else 0):
                 more = _order(rng, book)
-                if more is not None and more.kind == 'order' and not any(_collide(more, r) for r in found) and not (more.other or rule.other):
+                if more is not None and more.kind == 'order' and not any(_collide(more, r) for r in found) and not (more.other or rule.other) and ('several' not in kinds or all(more.order != r.order for r in found)):
                     found.append(more)
-            return _stated(book, tuple(found))
+            if 'several' not in kinds or len(found) > 1:
+                return _stated(book, tuple(found))
     return None
 
 

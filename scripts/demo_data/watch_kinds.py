@@ -27,6 +27,7 @@ from demo_data import observations as obs
 from demo_data import rare
 from demo_data import values
 from demo_data import watch_values
+from demo_data import watch_words
 from demo_data import words
 from demo_data.conditions import beside
 from demo_data.conditions import Condition
@@ -96,6 +97,8 @@ def sights(rng: random.Random) -> Watch:
 
 
 def _how_many(rng: random.Random, name: str) -> Watch:
+    if rng.random() < 0.5:
+        return watch_words.crowds(rng, name)
     count = rng.choice((0, 0, 1, 2, 2, 3, 4))
     texts: tuple[str, ...] = (f'more than {count} objects are seen', f'you see more than {count} things', f'{name} lists more than {count} objects', f'at least {count + 1} things are in view', f'{count + 1} or more objects are detected', f'there are over {count} detections')
     contrary: tuple[str, ...] = (f'at most {count} objects are seen', f'no more than {count} things are in view', f'fewer than {count + 1} objects are detected', f'you see {count} things or fewer', f'{name} lists {count} objects at most')
@@ -163,6 +166,8 @@ def powers(rng: random.Random) -> Watch:
         def charge(rng: random.Random, inputs: Inputs, truth: bool, fault: InputState) -> None:
             obs.battery(rng, inputs, name, rng.randint(25, 98), 1 if truth else rng.choice((2, 3)), fault)
         return Watch('charging', '=', True, name, '', texts, contrary, charge, lambda v: v is True)
+    if rng.random() < 0.15:
+        return _low(name)
     bound = float(rng.choice((15, 22, 25, 30, 33, 35, 40, 45, 48, 50, 55, 60, 70, 75, 80, 90)))
     subjects = ('the battery is', 'the charge is', 'your battery is', 'the state of charge is', f'{name} is', 'the battery stands', 'the remaining charge is', 'the battery level is', 'battery is')
     shown = rng.choice((f'{bound:g} %', f'{bound:g}%', f'{bound:g} percent'))
@@ -176,6 +181,16 @@ def powers(rng: random.Random) -> Watch:
         value = int(drawn(rng, 3, 100, 0, lambda v: (v < bound) is truth and 3 <= v <= 100, (bound,)))
         obs.battery(rng, inputs, name, value, rng.choice((2, 2, 2, 3, 1)), fault)
     return Watch('battery', '<', bound, name, '%', (*less, *falls), (*more, *rises), level, lambda v: v < bound, (bound,))
+
+
+def _low(name: str) -> Watch:
+    """A low battery, without a number: far below or far above of what anybody calls low."""
+    texts = ('the battery is low', 'your battery is low', 'the charge is low', 'the battery runs low', 'the battery is nearly empty', 'you run out of charge', 'little charge is left', 'the power is running out')
+    contrary = ('the battery is well charged', 'the battery is not low', 'the charge is not low', 'there is charge enough', 'the battery is far from empty')
+
+    def make(rng: random.Random, inputs: Inputs, truth: bool, fault: InputState) -> None:
+        obs.battery(rng, inputs, name, rng.randint(3, 15) if truth else rng.randint(55, 100), 2, fault)
+    return Watch('battery', '<', 20.0, name, '%', texts, contrary, make, lambda v: v < 20, (20.0,))
 
 
 def moves(rng: random.Random) -> Watch:
@@ -323,4 +338,4 @@ def ages(rng: random.Random) -> Watch:
 
 
 _MAKERS: tuple[tuple[Callable[[random.Random], Watch], float], ...] = (
-    (states, 36), (events, 13), (numbers, 15), (sights, 10), (messages, 6), (modes, 6), (powers, 8), (moves, 4), (gaps, 3), (warmth, 3), (joints, 2), (reports, 3), (clocks, 2), (ages, 1.5))
+    (states, 32), (events, 13), (numbers, 17), (watch_words.doings, 4), (watch_words.troubles, 4), (sights, 10), (messages, 6), (modes, 6), (powers, 8), (moves, 4), (gaps, 3), (warmth, 3), (joints, 2), (reports, 3), (clocks, 2), (ages, 1.5))

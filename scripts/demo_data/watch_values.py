@@ -29,7 +29,10 @@ from demo_data.watches import Watch
 from gemma_node.core import InputState
 
 _MEASURED = ('tank', 'motor', 'room', 'boiler', 'battery pack', 'drum', 'coolant', 'air', 'line', 'shelf', 'silo', 'box', 'oil', 'pool', 'wheel', 'rack')
+# Units as names of inputs have them.
+_SUFFIXES = {'%': 'percent', 'l/min': 'lpm', 'mm/s': 'mmps'}
 INPUTS = {f'{thing.replace(" ", "_")}_{what}' for thing in _MEASURED for what, *_ in frames.QUANTITIES}
+INPUTS |= {f'{what}_{_SUFFIXES.get(unit, unit).lower()}' for what, unit, *_ in frames.QUANTITIES if unit}
 
 
 def states(rng: random.Random, thing: str = '') -> Watch:
@@ -64,7 +67,7 @@ def _encoded(rng: random.Random, key: str, yes: str, no: str) -> tuple[str, str,
     roll = rng.random()
     if roll < 0.5:
         straight = rng.random() < 0.5
-        word = yes if straight else no
+        word = (yes if straight else no).replace(' ', '_')
         name = rng.choice((f'{key}_{word}', f'{key}_{word}', f'{key}_is_{word}', f'is_{key}_{word}', f'{word}_{key}', f'{key}/{word}', f'{key}_{word}_sensor'))
 
         def truth_of(rng: random.Random, inputs: Inputs, truth: bool, fault: InputState) -> None:
@@ -80,7 +83,8 @@ def _encoded(rng: random.Random, key: str, yes: str, no: str) -> tuple[str, str,
             obs.string(inputs, name, form.format(w=shown if truth else hidden), 'note', fault)
         return name, shown, hidden, text_of, 'note', lambda v: v == form.format(w=shown)
     name = rng.choice((f'{key}_info', key, f'{key}_data', f'{key}_msg'))
-    field = rng.choice(('state', 'status', 'condition', yes, f'is_{yes}'))
+    as_field = yes.replace(' ', '_')
+    field = rng.choice(('state', 'status', 'condition', as_field, f'is_{as_field}'))
     says_truth = field not in ('state', 'status', 'condition')
     more = rng.sample((('id', rng.randint(1, 99)), ('cycles', rng.randint(0, 4000)), ('zone', rare.code(rng)), ('ok', True), ('since_s', rng.randint(1, 900))), rng.choice((0, 1, 2)))
 
@@ -125,6 +129,11 @@ def numbers(rng: random.Random) -> Watch:
     thing = rare.noun(rng) if rng.random() < 0.6 else rng.choice(_MEASURED)
     name = f'{thing.replace(" ", "_")}_{what}'
     spoken = rng.choice((f'{thing} {what}', f'{what} of the {thing}', f'{thing} {what}'))
+    suffix = _SUFFIXES.get(unit, unit).lower()
+    if suffix and rng.random() < 0.3:
+        if rng.random() < 0.4:
+            name, spoken = what, what
+        name = f'{name}_{suffix}'
     subject = [s.format(o=spoken, n=name if rng.random() < 0.7 else name.replace('_', ' ')) for s in frames.NUMBER_SUBJECTS]
     roll = rng.random()
     is_whole = decimals == 0
@@ -154,6 +163,9 @@ def numbers(rng: random.Random) -> Watch:
         exact = float(rng.randint(0, 9))
         return watch((frames.EXACTLY, frames.NOT_EXACTLY), lambda v: v == exact, (), p=f'{exact:g}')
     bound = float(round(low + (high - low) * rng.choice((0.15, 0.25, 0.4, 0.5, 0.6, 0.75, 0.85)), rng.choice((0, 0, min(decimals, 1)))))
+    if what in frames.COMPARED and rng.random() < 0.3:
+        bigger, smaller = ([f'the {spoken} is {w} than {_said(bound, unit)}' for w in side] for side in frames.COMPARED[what])
+        return Watch('number', '?', None, name, unit, tuple(bigger), tuple(smaller), make_of(lambda v: v > bound, (bound,)), lambda v: v > bound, (bound,))
     return watch(((*frames.MORE, *frames.RISES), (*frames.LESS, *frames.FALLS)), lambda v: v > bound, (bound,), b=_said(bound, unit))
 
 

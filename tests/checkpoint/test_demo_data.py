@@ -32,6 +32,7 @@ from demo_data import packing
 from demo_data import quantities
 from demo_data import saying
 from demo_data import show
+from demo_data import watch_words
 from demo_data.cases import CaseMaker
 from demo_data.conditions import arrange
 from demo_data.conditions import Condition
@@ -405,3 +406,39 @@ def test_a_quantity_with_a_whole_step_is_whole_in_whatever_unit_it_is_said() -> 
     found = [q for q in (quantities.draw(rng, declared) for _ in range(300)) if q]
     assert len(found) > 200
     assert all(isinstance(q.value, int) for q in found)
+
+
+def test_of_several_standing_orders_each_is_due_as_often_as_none() -> None:
+    met: dict[int, list[int]] = {}
+    for index in range(60):
+        _, book, cases = packing.draw_drill(77, index, 12, 1.0, 'either')
+        rules = [r for r in book.rules if r.kind == 'order' and r.condition is not None]
+        assert len(rules) > 1
+        assert len({str(r.order) for r in rules}) == len(rules)
+        for case in cases:
+            assert case.state is not None
+            conditions = [r.condition for r in rules if r.condition is not None]
+            if any(c.problem(case.state) for c in conditions):
+                continue
+            due = [i for i, c in enumerate(conditions) if c.holds(case.state)]
+            assert len(due) < 2
+            if len(rules) == 2:
+                place = due[0] if due else -1
+                met.setdefault(place, []).append(index)
+                if due:
+                    assert case.answer.calls[0][0] == rules[place].order[0]
+    shares = [len(met[place]) / sum(map(len, met.values())) for place in (-1, 0, 1)]
+    assert all(0.22 < share < 0.45 for share in shares), shares
+
+
+def test_conditions_in_verbs_errors_and_numbers_of_things_hold_as_laid() -> None:
+    makers = (watch_words.doings, watch_words.troubles, lambda r: watch_words.crowds(r, 'objects'))
+    for make in makers:
+        for seed in range(60):
+            rng = random.Random(seed)
+            watch, state = make(rng), State()
+            for truth in (True, False):
+                assert watch.lay(rng, state, truth, None)
+                assert watch.holds(state) is truth
+                assert watch.opposite().holds(state) is not truth
+                assert ' ' not in watch.name
