@@ -32,6 +32,8 @@ from demo_data import makers_missing as missing
 from demo_data import makers_refusals as refusals
 from demo_data import makers_rules
 from demo_data import makers_state as states
+from demo_data.beside import named_beside
+from demo_data.beside import wished_beside
 from demo_data.cases import Case
 from demo_data.cases import CaseMaker
 from demo_data.catalogues import Book
@@ -172,7 +174,8 @@ DRILLS: dict[str, Drill] = {
     'branches': Drill(0, ((1, makers_rules.branching),), is_blind=False, past=True),
     'left_out': Drill(0, ((8, missing.left_out), (2, missing.bare_call), (4, missing.described_only), (9, missing.complete), (3, calls.by_description), (1.5, calls.by_name)), _NEEDY),
     'choices': Drill(0, ((1, missing.choices),), _NAMED, strange=0.5),
-    'idle': Drill(0, ((7, told), (4, fact), (6, wanted), (4, missing.news), (5, missing.mention), (4, missing.cancelled), (4, refusals.to_somebody), (4, refusals.forbidden), (1, refusals.chat), (7, drills.indirect), (5, drills.statement), (6, missing.complete), (1.5, calls.instead))),
+    'idle': Drill(0, ((7, told), (4, fact), (6, wanted), (4, missing.news), (5, missing.mention), (4, missing.cancelled), (4, refusals.to_somebody), (4, refusals.forbidden), (1, refusals.chat), (7, drills.indirect), (5, drills.statement), (6, missing.complete), (1.5, calls.instead), (4, wished_beside))),
+    'named': Drill(0, ((6, named_beside), (3, calls.by_name), (2, wished_beside), (1, calls.command), (1, calls.by_description)), nonces=0.85, strange=0.9, composed=0.5),
     'asked': Drill(0, ((5, makers_rules.asked_beside), (5, states.question), (4, calls.command), (1, states.unanswerable)), is_blind=False, composed=0.9),
     'twins': Drill(0, ((7, calls.twin), (1, calls.command), (1, calls.by_name)), lambda s: any(not t.startswith('!') for t in s.says) and s.key not in RELATIVE, nonces=0.3, composed=0.6, twins=1),
     'several': Drill(4, ((3, calls.several), (3, calls.first_step), (2, calls.correction), (1, calls.instead))),
@@ -189,7 +192,7 @@ DRILLS: dict[str, Drill] = {
 FOURTH: dict[str, float] = {
     'range': 5, 'limit': 9, 'weight': 3, 'place': 2, 'demand': 6, 'branch': 3, 'order': 6, 'watch': 5, 'member': 8, 'needed': 2, 'pose': 14, 'convert': 5, 'list': 20, 'optional': 8,
     'address': 3, 'invented': 11, 'closed': 5, 'flag': 7, 'declared': 4, 'several': 4,
-    'orders': 26, 'either': 26, 'gates': 28, 'branches': 14, 'left_out': 12, 'choices': 8, 'idle': 20, 'asked': 10,
+    'orders': 26, 'either': 26, 'gates': 28, 'branches': 14, 'left_out': 12, 'choices': 8, 'idle': 20, 'asked': 10, 'named': 22,
     'twins': 20, 'numbers': 8, 'defined': 20, 'copied': 14, 'nested': 12, 'exact': 16, 'mended': 13, 'injected': 12, 'reading': 11, 'texts': 10,
 }
 _ENOUGH = 4

@@ -116,10 +116,10 @@ def make_wish(
     arguments: dict[str, Any] = {}
     fixed = set()
     if named:
-        said['tool_'] = _deed(rng, tool) if described else tool.name if rng.random() < 0.6 else _as_words(tool.name)
+        said['tool_'] = _deed(rng, tool) if described else tool.name if rng.random() < 0.6 else tool_as_words(tool.name)
         if not said['tool_']:
             return None
-        said['tool_g'] = inflected(_as_words(tool.name), 'g')
+        said['tool_g'] = inflected(tool_as_words(tool.name), 'g')
         fixed |= {'tool_', 'tool_g'}
     for arg in tool.skill.args:
         slot = tool.slots.get(arg.key)
@@ -181,6 +181,9 @@ _BARE = ('{tool_}', 'let us {tool_}', '!can you {tool_}?', '!{tool_} is what I w
          'choose {tool_}', '!what we need is {tool_}', '!it is {tool_} that I want', '!{tool_}, please', '!please {tool_}', '!I want a {tool_}', 'do a {tool_} for me', '!time to {tool_}', '!it is time for {tool_}', '!{tool_} now', 'try {tool_}', '!one {tool_}, please', 'get {tool_} going',
          'fire up {tool_}', '!we could do with a {tool_}', 'go ahead with {tool_}', '!now comes {tool_}', '!would you {tool_}?', 'activate {tool_}', 'invoke {tool_}', 'pick {tool_}', 'take the tool called {tool_}', 'use the one named {tool_}', 'do what {tool_} does', '!the next thing is {tool_}', '!{tool_}! go!',
          '!how about {tool_}?', '!my choice is {tool_}', '!{tool_} would be good', '!{tool_} is due', 'carry out {tool_}', 'proceed with {tool_}', 'kick off {tool_}', '!run the {tool_} job', 'do one round of {tool_}', '!ready for {tool_}?', 'let {tool_} happen', '!a {tool_}, if you please', 'make use of {tool_}',
+         '!once more {tool_}', '!{tool_} again', '!another {tool_}', '!a second {tool_}, please', '!{tool_} as always', '!{tool_} like yesterday', '!only {tool_}, nothing else', '!nothing but {tool_}', '!{tool_} and that is it', '!that {tool_} of yours', '!a quick {tool_}', '!a good long {tool_}',
+         '!straight to {tool_}', '!next: {tool_}', '!{tool_}, go on', '!we have to {tool_}', '!somebody has to {tool_}', '!you may {tool_} now', '!I am ready for {tool_}', '!{tool_} it all', '{tool_} it', '{tool_} them', '{tool_} this', '{tool_} everything', '{tool_} the whole lot', '{tool_} here', '{tool_} over there', 'show me a {tool_}',
+         'let me see the {tool_}', '!the usual {tool_}', '!{tool_} time', '!{tool_}, chop chop', '!your turn: {tool_}', '!today it is {tool_}', '!{tool_} before lunch', '!all I ask for is {tool_}', '!everyone is waiting for {tool_}', '!can we have {tool_}?', '!may I have a {tool_}?', '!so, {tool_} then',
          '!{tool_g} is what we need', 'start {tool_g}', '!it is time for {tool_g}', 'do some {tool_g}', '!I feel like {tool_g}', '!how about {tool_g}?', '!no more talk, start {tool_g}', '!a bit of {tool_g}, please', 'get on with the {tool_g}', '!we are waiting for the {tool_g}')
 _ONE = ('{tool_} {s}', '{tool_} {s}', '{tool_} with {s}', '{call} {tool_} for {s}', '{call} {tool_} with {s}', '{call} {tool_} on {s}', '!{s}: {tool_} it', '{tool_}, {s}', '!I want {tool_} for {s}', '{call} {tool_} - {s}', '!{tool_}: {s}',
         'go and {tool_} {s}', '{call} {tool_}, the value is {s}', 'use {s} for {tool_}', 'give {tool_} {s}', 'use {tool_} on {s}', 'do the {tool_} thing with {s}', '!{s} is for {tool_}', '!I want a {tool_} of {s}', 'do a {tool_} with {s}', '!it is time for {tool_} and {s}', '!{tool_} should get {s}', '{tool_}: {s}', '{tool_} - {s}',
@@ -198,7 +201,8 @@ def _told(rng: random.Random, arg: Arg) -> tuple[bool, str] | None:
     return value, rng.choice(arg.says_true if value else arg.says_false)
 
 
-def _as_words(name: str) -> str:
+def tool_as_words(name: str) -> str:
+    """Return a name of a tool or argument as it is spoken."""
     return re.sub(r'(?<=[a-z0-9])(?=[A-Z])', ' ', name).replace('_', ' ').lower()
 
 
@@ -225,7 +229,7 @@ def _part(rng: random.Random, tool: Tool, arg: Arg) -> str:
     slot = tool.slots[arg.key]
     name = f'{arg.key}_u' if slot.number is not None and slot.number.unit and arg.kind in ('number', 'integer') and rng.random() < 0.6 else arg.key
     value = f'"{{{name}}}"' if arg.kind == 'text' else f'{{{name}}}'
-    label = slot.path[-1] if rng.random() < 0.4 else _as_words(slot.path[-1])
+    label = slot.path[-1] if rng.random() < 0.4 else tool_as_words(slot.path[-1])
     return rng.choice(_PARTS).replace('{l}', label).replace('{s}', value)
 
 
