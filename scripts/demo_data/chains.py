@@ -33,6 +33,8 @@ from demo_data.cases import Turn
 from demo_data.told import fact
 from demo_data.told import told
 from demo_data.told import wanted
+from demo_data.wordy import rambling
+from demo_data.wordy import wordy
 
 Makers = tuple[tuple[float, Maker], ...]
 BLIND: Makers = (
@@ -40,7 +42,9 @@ BLIND: Makers = (
     (2, calls.instead), (2, calls.quoted), (1.5, refusals.stop), (4, refusals.chat), (5, refusals.to_somebody), (1.5, refusals.forbidden),
     (5, refusals.unclear), (8, refusals.unknown_choice), (6, refusals.unavailable), (8, refusals.out_of_range), (8, refusals.overweight), (8, refusals.limited),
 )
-LATER: Makers = (*BLIND, (7, missing.left_out), (3, missing.bare_call), (3, missing.described_only), (6, missing.choices), (3, missing.news), (4, missing.mention), (5, told), (2.5, fact), (4, wanted), (3, missing.cancelled), (4, refusals.forbidden), (3, missing.complete), (2.5, named_beside), (2.5, wished_beside))
+LATER: Makers = (*BLIND, (7, missing.left_out), (3, missing.bare_call), (3, missing.described_only), (6, missing.choices), (3, missing.news), (4, missing.mention), (5, told), (2.5, fact), (4, wanted), (3, missing.cancelled), (4, refusals.forbidden), (3, missing.complete), (2.5, named_beside), (2.5, wished_beside),
+    (6, wordy), (2, rambling),
+)
 # After these a result has nothing left to do.
 _SINGLE = frozenset(('command', 'by_name', 'twin', 'converted', 'in_range', 'member', 'list', 'optional', 'wish'))
 

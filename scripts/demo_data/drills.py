@@ -62,6 +62,8 @@ from demo_data.stated import with_rule
 from demo_data.told import fact
 from demo_data.told import told
 from demo_data.told import wanted
+from demo_data.wordy import rambling
+from demo_data.wordy import wordy
 
 
 @dataclass(frozen=True)
@@ -178,6 +180,7 @@ DRILLS: dict[str, Drill] = {
     'named': Drill(0, ((6, named_beside), (3, calls.by_name), (2, wished_beside), (1, calls.command), (1, calls.by_description)), nonces=0.85, strange=0.9, composed=0.5),
     'asked': Drill(0, ((5, makers_rules.asked_beside), (5, states.question), (4, calls.command), (1, states.unanswerable)), is_blind=False, composed=0.9),
     'twins': Drill(0, ((7, calls.twin), (1, calls.command), (1, calls.by_name)), lambda s: any(not t.startswith('!') for t in s.says) and s.key not in RELATIVE, nonces=0.3, composed=0.6, twins=1),
+    'wordy': Drill(0, ((9, wordy), (2.5, rambling), (0.5, told), (0.5, wanted))),
     'several': Drill(4, ((3, calls.several), (3, calls.first_step), (2, calls.correction), (1, calls.instead))),
     'defined': Drill(0, ((7, calls.command), (3, calls.by_name), (1, corrected), (1, together), (2, refusals.unavailable)), nonces=0.4, strange=1.0, composed=0.7, defined=1.0),
     'copied': Drill(0, ((5, calls.command), (2, calls.by_name), (1, corrected)), _has('place', 'object', 'person', 'code', 'text', 'objects', 'places'), nonces=0.3, strange=1.0, nested=0.25),
@@ -194,6 +197,7 @@ FOURTH: dict[str, float] = {
     'address': 3, 'invented': 11, 'closed': 5, 'flag': 7, 'declared': 4, 'several': 4,
     'orders': 26, 'either': 26, 'gates': 28, 'branches': 14, 'left_out': 12, 'choices': 8, 'idle': 20, 'asked': 10, 'named': 22,
     'twins': 20, 'numbers': 8, 'defined': 20, 'copied': 14, 'nested': 12, 'exact': 16, 'mended': 13, 'injected': 12, 'reading': 11, 'texts': 10,
+    'wordy': 18,
 }
 _ENOUGH = 4
 

@@ -33,6 +33,8 @@ from demo_data.catalogues import Book
 from demo_data.told import fact
 from demo_data.told import told
 from demo_data.told import wanted
+from demo_data.wordy import rambling
+from demo_data.wordy import wordy
 
 FAMILIES: tuple[tuple[float, Maker], ...] = (
     (20, calls.command), (4, calls.by_name), (6, calls.by_description), (2, calls.twin), (11, calls.converted), (7.5, calls.first_step), (4, calls.several), (2.5, mended.together), (2.5, calls.correction), (3, mended.corrected), (2.5, calls.instead), (6, calls.condition),
@@ -53,7 +55,7 @@ HELPING: dict[Maker, float] = {
 }
 # Kinds that a fourth helping has besides, and how much of the others it has, over the second.
 LATER: tuple[tuple[float, Maker], ...] = (
-    (18, makers_rules.branching), (9, missing.left_out), (3, missing.bare_call), (3, missing.described_only), (14, missing.choices), (4, missing.news), (5, missing.mention), (5, told), (3, fact), (4, wanted), (3.5, missing.cancelled), (3, makers_rules.asked_beside))
+    (18, makers_rules.branching), (9, missing.left_out), (3, missing.bare_call), (3, missing.described_only), (14, missing.choices), (4, missing.news), (5, missing.mention), (5, told), (3, fact), (4, wanted), (3.5, missing.cancelled), (3, makers_rules.asked_beside), (7, wordy), (2, rambling))
 FOURTH: dict[Maker, float] = {
     calls.condition: 0.4, refusals.to_somebody: 1.5, refusals.unclear: 0.5, refusals.unknown_choice: 0.8, refusals.chat: 0.6, refusals.forbidden: 2.5, refusals.out_of_range: 1.2, refusals.demanded: 1.3, states.question: 1.5,
 }
