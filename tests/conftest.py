@@ -14,13 +14,15 @@
 """
 Says before tests are imported how Triton runs, what Hypothesis may complain of, and where ROS is.
 
-Each process of tests has a ROS domain of its own, or robots of one would answer the other's.
+Signals are handled as in a terminal, also where the tests were started with nohup. Each process of
+tests has a ROS domain of its own, or robots of one would answer the other's.
 """
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+import signal
 import socket
 
 try:
@@ -37,6 +39,11 @@ if hypothesis is not None:
     hypothesis.settings.register_profile(
         'any_machine', deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
     hypothesis.settings.load_profile('any_machine')
+
+# Children inherit what is ignored; nohup ignores SIGHUP, a shell's `&` also SIGINT.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 DOMAINS = range(20, 60)
 
