@@ -116,6 +116,8 @@ class Book:
 
     def may_miss(self, skill: Skill) -> bool:
         """Return whether no tool here could fairly serve this skill's sentences."""
+        if any(t.skill.key.startswith('s:') for t in self.tools):
+            return False
         if skill.key.startswith('p:') or any(t.skill.key.startswith('p:') for t in self.tools):
             return may_join(skill, [t.skill for t in self.tools])
         have = {tool.skill.key for tool in self.tools} | {'stop'}
@@ -169,6 +171,11 @@ def made_up_book(rng: random.Random) -> Book:
 def small_book(rng: random.Random, start: list[Skill], count: int, *, nonces: float, strange: float = 0.7, composed: float = 0.3, extra: float = 0.2, nested: float = 0.16, twins: int = 0) -> Book:
     """Return a catalogue of few tools, these skills among them; `extra`: how many have one more argument; `twins` of them come twice or thrice."""
     return _made_up(rng, draw_skills(rng, count, composed=composed, start=start), strange=strange, nonces=nonces, twins=twins, extra=extra, nested=nested)
+
+
+def plain_book(rng: random.Random, chosen: list[Skill], *, strange: float, nonces: float) -> Book:
+    """Return a catalogue of exactly these skills."""
+    return _made_up(rng, chosen, strange=strange, nonces=nonces, twins=0, extra=0.04, nested=0.05)
 
 
 def with_glossary(rng: random.Random, book: Book) -> Book:

@@ -22,6 +22,7 @@ from demo_data import makers_missing as missing
 from demo_data import makers_refusals as refusals
 from demo_data import makers_turns as turns
 from demo_data import mended
+from demo_data import scenes
 from demo_data.beside import named_beside
 from demo_data.beside import wished_beside
 from demo_data.cases import ask
@@ -44,6 +45,7 @@ BLIND: Makers = (
 )
 LATER: Makers = (*BLIND, (7, missing.left_out), (3, missing.bare_call), (3, missing.described_only), (6, missing.choices), (3, missing.news), (4, missing.mention), (5, told), (2.5, fact), (4, wanted), (3, missing.cancelled), (4, refusals.forbidden), (3, missing.complete), (2.5, named_beside), (2.5, wished_beside),
     (6, wordy), (2, rambling),
+    (6, scenes.idle), (6, scenes.lacking), (5, scenes.beyond),
 )
 # After these a result has nothing left to do.
 _SINGLE = frozenset(('command', 'by_name', 'twin', 'converted', 'in_range', 'member', 'list', 'optional', 'wish'))

@@ -32,6 +32,7 @@ from demo_data import makers_missing as missing
 from demo_data import makers_refusals as refusals
 from demo_data import makers_rules
 from demo_data import makers_state as states
+from demo_data import scenes
 from demo_data.beside import named_beside
 from demo_data.beside import wished_beside
 from demo_data.cases import Case
@@ -89,9 +90,12 @@ class Drill:
     nested: float = 0.16
     is_paired: bool = False
     twins: int = 0
+    is_scene: bool = False
 
     def book(self, rng: random.Random) -> Book | None:
         """Draw a catalogue; None where this draw gives none."""
+        if self.is_scene:
+            return scenes.scene_book(rng)
         if rng.random() < 0.12 and not self.by_pose and not self.with_flag and not self.alike and not self.defined and not self.measured and not self.twins and not self.listed and self.nested < 0.5 and self.nonces < 1 and any(self.fits(t.skill) for t in demo_book().tools):
             return with_rule(rng, demo_book(), self.rules) if self.rules else demo_book()
         start = rng.choice([s for s in skills().values() if self.fits(s)])
@@ -189,15 +193,19 @@ DRILLS: dict[str, Drill] = {
     'exact': Drill(0, ((5, calls.converted), (3, calls.command), (1, calls.by_name), (1, corrected)), measured=0.75, nonces=0.3),
     'mended': Drill(0, ((6, corrected), (4, together), (1, calls.first_step), (1, calls.instead), (1, calls.correction), (2, calls.command)), lambda s: bool(s.args), measured=0.25, strange=0.9),
     'injected': Drill(0, ((4, calls.command), (1, calls.by_name), (4, calls.condition), (2, states.decide), (4, drills.watched), (3, states.question), (2, reading), (1, refusals.unavailable), (1, refusals.chat)), is_blind=False, is_paired=True),
+    'scenes': Drill(0, ((13, calls.command), (1.5, calls.by_name), (1.5, calls.by_description), (1.5, calls.several), (1.5, calls.first_step), (1, together), (1.5, corrected), (1, calls.instead), (1.5, calls.converted),
+                        (3.5, scenes.idle), (3.5, scenes.lacking), (3, scenes.beyond), (1, missing.left_out), (0.7, missing.bare_call), (1.5, refusals.unknown_choice), (1, refusals.out_of_range),
+                        (1, refusals.to_somebody), (0.7, refusals.forbidden), (0.6, refusals.chat), (0.6, fact), (0.6, told), (0.6, wanted), (0.6, drills.indirect), (0.8, refusals.stop)), is_scene=True),
     'reading': Drill(0, ((5, reading), (1, states.question), (1, states.unanswerable), (3, calls.command)), is_blind=False),
 }
 # Weights in a fourth helping, where they differ: what is learnt comes seldom.
 FOURTH: dict[str, float] = {
-    'range': 5, 'limit': 9, 'weight': 3, 'place': 2, 'demand': 6, 'branch': 3, 'order': 6, 'watch': 5, 'member': 8, 'needed': 2, 'pose': 14, 'convert': 5, 'list': 20, 'optional': 8,
+    'range': 4, 'limit': 7, 'weight': 3, 'place': 2, 'demand': 6, 'branch': 3, 'order': 6, 'watch': 5, 'member': 8, 'needed': 2, 'pose': 14, 'convert': 5, 'list': 20, 'optional': 8,
     'address': 3, 'invented': 11, 'closed': 5, 'flag': 7, 'declared': 4, 'several': 4,
-    'orders': 26, 'either': 26, 'gates': 28, 'branches': 14, 'left_out': 12, 'choices': 8, 'idle': 20, 'asked': 10, 'named': 22,
+    'orders': 23, 'either': 26, 'gates': 24, 'branches': 14, 'left_out': 12, 'choices': 8, 'idle': 20, 'asked': 10, 'named': 22,
     'twins': 20, 'numbers': 8, 'defined': 20, 'copied': 14, 'nested': 12, 'exact': 16, 'mended': 13, 'injected': 12, 'reading': 11, 'texts': 10,
     'wordy': 18,
+    'scenes': 62,
 }
 _ENOUGH = 4
 

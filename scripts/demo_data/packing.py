@@ -47,6 +47,7 @@ from demo_data.fast_prompt import FastWriter
 from demo_data.rivals import MOST
 from demo_data.rivals import Rival
 from demo_data.rivals import Rivals
+from demo_data.scenes import scene_book
 from demo_data.stated import system_text
 from demo_data.stated import with_rules
 from gemma_node.core import Request
@@ -99,7 +100,7 @@ def draw_book(rng: random.Random, *, second: bool = False) -> Book:
     roll = rng.random()
     if roll < 0.17:
         return with_rules(rng, demo_book(), second=second)
-    book = changed_book(rng) if roll < 0.3 else made_up_book(rng)
+    book = changed_book(rng) if roll < 0.3 else scene_book(rng) if roll < 0.4 else made_up_book(rng)
     return with_rules(rng, book, second=second)
 
 

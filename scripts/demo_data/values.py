@@ -165,6 +165,10 @@ _STRANGE = {
 
 def draw(rng: random.Random, arg: Arg) -> tuple[str, str]:
     """Draw a free string for an argument: the value, and how it is said."""
+    pool = arg.spoken.get('pool')
+    if pool and rng.random() < 0.92:
+        said = rng.choice(pool)
+        return re.sub('^(the|a|an|some) ', '', said), said
     if arg.kind in _STRANGE and rng.random() < (0.4 if arg.kind == 'text' else 0.2):
         value = _STRANGE[arg.kind](rng)[:150 if arg.kind == 'text' else 60].rstrip()
         return value, article(rng, value) if arg.kind in ('place', 'object', 'surface', 'places', 'objects') else value

@@ -23,6 +23,7 @@ from demo_data import frames_states
 from demo_data import measured
 from demo_data import rare
 from demo_data import robots
+from demo_data import scenes
 from demo_data import watch_kinds as watches
 from demo_data import words
 from demo_data.catalogues import demo_catalogue
@@ -38,7 +39,7 @@ def vocabulary() -> dict[str, set[str]]:
     """
     demo = demo_catalogue().declarations()
     choices = {c for d in demo for p in d.parameters['properties'].values() for c in p.get('enum', ())}
-    own = skills().values()
+    own = (*skills().values(), *(s for scene in scenes.scenes().values() for s in scene.skills))
     pools = rare.pools()
     return {
         'tool_names': {name for skill in own for name in skill.names} | measured.names(),

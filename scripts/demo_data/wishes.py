@@ -102,7 +102,7 @@ def make_wish(
     if not choices:
         return None
     picked = rng.choice(choices)
-    if not named and is_plain_statement(picked) and rng.random() < 0.75:
+    if not named and is_plain_statement(picked) and rng.random() < (0.2 if tool.skill.key.startswith('s:') else 0.75):
         picked = rng.choice([t for t in choices if not is_plain_statement(t)] or choices)
     template = expand(rng, picked)
     if not named:
