@@ -116,7 +116,7 @@ class Book:
 
     def may_miss(self, skill: Skill) -> bool:
         """Return whether no tool here could fairly serve this skill's sentences."""
-        if any(t.skill.key.startswith('s:') for t in self.tools):
+        if any(t.skill.key.startswith(('s:', 'm:')) for t in self.tools):
             return False
         if skill.key.startswith('p:') or any(t.skill.key.startswith('p:') for t in self.tools):
             return may_join(skill, [t.skill for t in self.tools])

@@ -26,6 +26,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 import random
 
+from demo_data import machines
 from demo_data import makers_calls as calls
 from demo_data import makers_drills as drills
 from demo_data import makers_missing as missing
@@ -91,11 +92,14 @@ class Drill:
     is_paired: bool = False
     twins: int = 0
     is_scene: bool = False
+    is_machine: bool = False
 
     def book(self, rng: random.Random) -> Book | None:
         """Draw a catalogue; None where this draw gives none."""
         if self.is_scene:
             return scenes.scene_book(rng)
+        if self.is_machine:
+            return machines.machine_book(rng)
         if rng.random() < 0.12 and not self.by_pose and not self.with_flag and not self.alike and not self.defined and not self.measured and not self.twins and not self.listed and self.nested < 0.5 and self.nonces < 1 and any(self.fits(t.skill) for t in demo_book().tools):
             return with_rule(rng, demo_book(), self.rules) if self.rules else demo_book()
         start = rng.choice([s for s in skills().values() if self.fits(s)])
@@ -185,6 +189,7 @@ DRILLS: dict[str, Drill] = {
     'asked': Drill(0, ((5, makers_rules.asked_beside), (5, states.question), (4, calls.command), (1, states.unanswerable)), is_blind=False, composed=0.9),
     'twins': Drill(0, ((7, calls.twin), (1, calls.command), (1, calls.by_name)), lambda s: any(not t.startswith('!') for t in s.says) and s.key not in RELATIVE, nonces=0.3, composed=0.6, twins=1),
     'wordy': Drill(0, ((9, wordy), (2.5, rambling), (0.5, told), (0.5, wanted))),
+    'machines': Drill(0, ((12, calls.command), (2, calls.converted), (1, calls.by_name), (1, calls.by_description), (3, machines.idle), (2.5, machines.lacking), (2, machines.beyond), (0.7, calls.several), (0.7, corrected), (1, wanted), (0.7, told)), is_machine=True),
     'several': Drill(4, ((3, calls.several), (3, calls.first_step), (2, calls.correction), (1, calls.instead))),
     'defined': Drill(0, ((7, calls.command), (3, calls.by_name), (1, corrected), (1, together), (2, refusals.unavailable)), nonces=0.4, strange=1.0, composed=0.7, defined=1.0),
     'copied': Drill(0, ((5, calls.command), (2, calls.by_name), (1, corrected)), _has('place', 'object', 'person', 'code', 'text', 'objects', 'places'), nonces=0.3, strange=1.0, nested=0.25),
@@ -206,6 +211,7 @@ FOURTH: dict[str, float] = {
     'twins': 20, 'numbers': 8, 'defined': 20, 'copied': 14, 'nested': 12, 'exact': 16, 'mended': 13, 'injected': 12, 'reading': 11, 'texts': 10,
     'wordy': 18,
     'scenes': 62,
+    'machines': 34,
 }
 _ENOUGH = 4
 

@@ -44,6 +44,7 @@ from demo_data.families import draw_case
 from demo_data.fast_prompt import FastTemplate
 from demo_data.fast_prompt import FastTokenizer
 from demo_data.fast_prompt import FastWriter
+from demo_data.machines import machine_book
 from demo_data.rivals import MOST
 from demo_data.rivals import Rival
 from demo_data.rivals import Rivals
@@ -100,7 +101,7 @@ def draw_book(rng: random.Random, *, second: bool = False) -> Book:
     roll = rng.random()
     if roll < 0.17:
         return with_rules(rng, demo_book(), second=second)
-    book = changed_book(rng) if roll < 0.3 else scene_book(rng) if roll < 0.4 else made_up_book(rng)
+    book = changed_book(rng) if roll < 0.28 else scene_book(rng) if roll < 0.37 else machine_book(rng) if roll < 0.45 else made_up_book(rng)
     return with_rules(rng, book, second=second)
 
 

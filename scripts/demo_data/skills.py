@@ -55,7 +55,8 @@ class Skill:
     """
     A meaning: how tools that do it may be called and described, and how people ask for it.
 
-    `gloss` is what the system text must say for that to be understood.
+    `gloss` is what the system text must say for that to be understood. `sets` gives for sentences
+    what they mean without a word for it: arguments in the skill's own units and choices.
     """
 
     key: str
@@ -70,6 +71,7 @@ class Skill:
     nested: tuple[str, ...] = ()
     says_units: bool = False
     gloss: str = ''
+    sets: Mapping[str, Mapping[str, str | float | bool]] = field(default_factory=dict)
 
 
 _GO = '[go|go over|drive|move|head|navigate|travel|roll|make your way|proceed|walk|get|run|come]'

@@ -28,6 +28,7 @@ from demo_data import watch_kinds as watches
 from demo_data import words
 from demo_data.catalogues import demo_catalogue
 from demo_data.library import skills
+from demo_data.machines import machines
 
 
 def vocabulary() -> dict[str, set[str]]:
@@ -39,7 +40,8 @@ def vocabulary() -> dict[str, set[str]]:
     """
     demo = demo_catalogue().declarations()
     choices = {c for d in demo for p in d.parameters['properties'].values() for c in p.get('enum', ())}
-    own = (*skills().values(), *(s for scene in scenes.scenes().values() for s in scene.skills))
+    worked = (s for table in (scenes.scenes(), machines()) for each in table.values() for s in each.skills)
+    own = (*skills().values(), *worked)
     pools = rare.pools()
     return {
         'tool_names': {name for skill in own for name in skill.names} | measured.names(),

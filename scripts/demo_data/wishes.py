@@ -78,7 +78,7 @@ def templates(tool: Tool, *, imperative: bool = False) -> list[str]:
     for template in tool.skill.says:
         if imperative and template.startswith('!'):
             continue
-        asked = {s.removesuffix('_u') for s in slots_of(template)} & keys
+        asked = {s.removesuffix('_u') for s in slots_of(template)} & keys | tool.skill.sets.get(template, {}).keys()
         if asked <= have and required <= asked:
             found.append(template)
     return found
@@ -104,8 +104,9 @@ def make_wish(
     picked = rng.choice(choices)
     if not named and is_plain_statement(picked) and rng.random() < (0.2 if tool.skill.key.startswith('s:') else 0.75):
         picked = rng.choice([t for t in choices if not is_plain_statement(t)] or choices)
+    told = tool.skill.sets.get(picked, {}) if not named else {}
     template = expand(rng, picked)
-    if not named:
+    if not named and not told:
         template = _with_optional(rng, tool, template)
     is_imperative = not template.startswith('!')
     template = template.lstrip('!')
@@ -124,15 +125,21 @@ def make_wish(
     for arg in tool.skill.args:
         slot = tool.slots.get(arg.key)
         names = [n for n in (arg.key, f'{arg.key}_u') if n in asked]
+        if slot is not None and arg.key in told:
+            meant = _meant(arg, slot, told[arg.key])
+            if meant is None:
+                return None
+            put(arguments, slot.path, meant)
+            continue
         if slot is None or not names:
             if slot is not None and arg.kind == 'boolean':
-                told = _told(rng, arg)
-                if told is not None and template.endswith(('{text}', '{text}"', '?')):
+                flag = _told(rng, arg)
+                if flag is not None and template.endswith(('{text}', '{text}"', '?')):
                     if not arg.optional:
                         return None
-                elif told is not None:
-                    template = f'{template} {told[1]}'
-                    put(arguments, slot.path, told[0])
+                elif flag is not None:
+                    template = f'{template} {flag[1]}'
+                    put(arguments, slot.path, flag[0])
             continue
         drawn = spoken_value(rng, arg, slot, with_unit=names[0].endswith('_u') or tool.skill.says_units)
         if drawn is None:
@@ -199,6 +206,20 @@ def _told(rng: random.Random, arg: Arg) -> tuple[bool, str] | None:
         return None
     value = rng.random() < 0.5
     return value, rng.choice(arg.says_true if value else arg.says_false)
+
+
+def _meant(arg: Arg, slot: Slot, value: str | float | bool) -> Any:
+    """Return as it is declared what a sentence means without a word for it; None where it cannot be declared."""
+    if slot.choices:
+        plain = str(value).replace('_', ' ')
+        return next((c for c, said in slot.choices.items() if plain in said), None)
+    if slot.number is None:
+        return value
+    family = quantities.FAMILIES.get(quantities.FAMILY_OF.get(arg.unit, ''), {arg.unit: Fraction(1)})
+    number = Fraction(str(value)) * family[arg.unit] / family[slot.number.unit]
+    if not Fraction(str(slot.number.low)) <= number <= Fraction(str(slot.number.high)) or (slot.number.is_integer and number.denominator != 1) or quantities.is_tie(number):
+        return None
+    return int(number) if slot.number.is_integer else quantities.plain(number)
 
 
 def tool_as_words(name: str) -> str:
