@@ -73,7 +73,9 @@ def ordered(m: CaseMaker) -> Case | None:
     state = m.state(trouble=rng.choice((0.03, 0.03, 0.25)), faults=0.0, breaks=0.05)
     chosen = rng.randrange(-1, len(found))
     spoils = rng.random() < 0.13
-    for number, (_, condition) in enumerate(found):
+    # The one that is to hold comes last: others may be about the same input.
+    for number in sorted(range(len(found)), key=lambda i: i == chosen):
+        condition = found[number][1]
         lay(m, state, condition, truth=number == chosen, fault=1.0 if spoils and number == (chosen if chosen >= 0 else 0) else 0.0)
     distract(m, state, *(c for _, c in found))
     if any(c.is_close(state) for _, c in found) or _clashes(state, found):

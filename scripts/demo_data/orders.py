@@ -17,9 +17,13 @@
 from __future__ import annotations
 
 import random
+import re
 
 from demo_data import conditions
 from demo_data import frames_orders as frames
+from demo_data import frames_procedures
+from demo_data import procedures
+from demo_data import watch_sites
 from demo_data.catalogues import Book
 from demo_data.catalogues import Tool
 from demo_data.conditions import Condition
@@ -35,7 +39,9 @@ IDLE_CALL: Call = ('no_action', {'reason': 'Nothing to do.'})
 
 
 # Of so many orders, plain ones are learnt first; odd wordings alone were never learnt.
-PLAIN = 0.55
+PLAIN = 0.3
+# As integrators write them.
+_WRITTEN = 0.42
 _PLAIN_FRAMES = 8
 
 
@@ -43,6 +49,8 @@ def draw_order(rng: random.Random, book: Book) -> Rule | None:
     """Draw an order; None where this draw gives none."""
     if rng.random() < PLAIN:
         return _simple(rng, book)
+    if rng.random() < _WRITTEN / (1 - PLAIN):
+        return procedures.written(rng, book, _on_site(rng, book))
     condition = condition_beside(rng, book, joined=0.08) if rng.random() < 0.85 else invent(rng)
     roll = rng.random()
     if roll < 0.62:
@@ -59,6 +67,17 @@ def draw_order(rng: random.Random, book: Book) -> Rule | None:
         return None
     text = expand(rng, rng.choice(frames.ELSE)).format(c=condition.words(rng), d=words, e=other[0])
     return Rule('order', _start(text, book), '', condition, order=order, other=other[1], in_system=True)
+
+
+def _on_site(rng: random.Random, book: Book) -> Condition:
+    roll = rng.random()
+    if roll < 0.45:
+        found = watch_sites.situations(rng)
+        return found.opposite() if rng.random() < 0.25 else found
+    if roll < 0.62:
+        found = watch_sites.readings(rng)
+        return found.opposite() if rng.random() < 0.5 else found
+    return condition_beside(rng, book, joined=0.05)
 
 
 def _simple(rng: random.Random, book: Book) -> Rule | None:
@@ -112,7 +131,8 @@ def _deed(rng: random.Random, book: Book, condition: Condition) -> tuple[str, Ca
 
 
 def _start(text: str, book: Book) -> str:
-    """Start with a capital letter, but leave a tool's name as it is."""
+    """Start with a capital letter, but leave a tool's name as it is; "should" takes a base form."""
+    text = re.sub(r'^([Ss]hould [^,:;]*?)\b(is|are|has)\b', lambda m: f'{m.group(1)}{"have" if m.group(2) == "has" else "be"}', text, count=1)
     return text if text.startswith(book.names) else text[:1].upper() + text[1:]
 
 
@@ -123,7 +143,7 @@ def _name(rng: random.Random, tool: Tool) -> str:
 def compose(rng: random.Random, text: str, stated: list[str]) -> str:
     """Put stated rules into a system text: before or after the rest, as a list, among other sentences."""
     roll = rng.random()
-    others = rng.sample(frames.NEUTRAL, rng.choice((0, 0, 1, 2, 3)))
+    others = [rng.choice(frames.NEUTRAL if rng.random() < 0.6 else frames_procedures.REMARKS) for _ in range(rng.choice((0, 0, 1, 2, 3)))]
     if roll < 0.42:
         if rng.random() < 0.5:
             others = []
@@ -133,9 +153,10 @@ def compose(rng: random.Random, text: str, stated: list[str]) -> str:
     found = [*stated, *others]
     rng.shuffle(found)
     if roll < 0.8:
-        bullet = rng.choice(frames.BULLETS)
+        bullet = rng.choice(frames.BULLETS if rng.random() < 0.65 else frames_procedures.MARKS)
         lines = [f'{bullet.format(i=i)}{line}' for i, line in enumerate(found, 1)]
-        body = '\n'.join((rng.choice(frames.HEADERS), *lines)) if rng.random() < 0.8 else '\n'.join(lines)
+        header = rng.choice(frames.HEADERS if rng.random() < 0.6 else frames_procedures.TITLES)
+        body = '\n'.join((header, *lines)) if rng.random() < 0.8 else '\n'.join(lines)
         return '\n'.join(filter(None, (text, body) if rng.random() < 0.8 else (body, text)))
     if roll < 0.9:
         return '\n'.join(filter(None, (text, *found)))

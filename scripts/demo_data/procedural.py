@@ -256,7 +256,7 @@ _SETS = ('set the {m} of {o} to {value}', 'change the {m} of {o} to {value}', 'I
          'for {o} use a {m} of {value}', '{m} of {o} to {value}')
 
 
-_NEEDS = ('!{o} needs {g}', '!{o} wants {g}', 'start {g} {o}', 'begin {g} {o}', 'get {o} {d}', 'have {o} {d}', '!I want {o} {d}', '!{o} should be {d}', '!{o} has to be {d}', '!{o} must get {d}', '!it is time for {g} {o}', '!would you mind {g} {o}?', '!how about {g} {o}?',
+_NEEDS = ('!{o} needs {g}', '!{o} wants {g}', 'start {g} {o}', 'begin {g} {o}', 'get {o} {d}', 'have {o} {d}', '!I want {o} {d}', '!{o} should be {d}', '!{o} has to be {d}', '!{o} must get {d}', '!it is time for {g} {o}', '!do you mind {g} {o}?', '!how about {g} {o}?',
           '!{g} {o} is what we need', '!{o} is to be {d}', '!nobody has {d} {o} yet, so please do it', '!I need {o} to be {d}', '!see that {o} gets {d}', '!{o} is waiting to be {d}', '!{o} has not been {d} yet, your job', '!{g} {o} is your next job', '!could {o} be {d}?')
 _IRREGULAR = {line.split()[0]: tuple(line.split()[1:]) for line in '''
 put putting put|cut cutting cut|set setting set|let letting let|shut shutting shut|get getting got|make making made|take taking taken|give giving given|draw drawing drawn|find finding found|bring bringing brought|run running run

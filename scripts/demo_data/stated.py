@@ -21,6 +21,7 @@ from dataclasses import replace
 import random
 
 from demo_data import dialogue
+from demo_data import procedures
 from demo_data import quantities
 from demo_data import rules
 from demo_data.catalogues import Book
@@ -89,6 +90,12 @@ def with_rule(rng: random.Random, book: Book, kinds: tuple[str, ...]) -> Book | 
     if 'gates' in kinds:
         found = gates(rng, book)
         return _stated(book, tuple(rules.stated_need(rng, tool, needed, in_system=in_system or book.is_demo) for tool, needed, in_system in found))
+    if 'several' in kinds and rng.random() < 0.22:
+        found = procedures.table(rng, book)
+        more = _order(rng, book) if found and rng.random() < 0.35 else None
+        if more is not None and not any(_collide(more, r) for r in found) and not more.other and all(more.order != r.order for r in found):
+            found.insert(rng.choice((0, len(found))), more)
+        return _stated(book, tuple(found)) if found else None
     for _ in range(16):
         rule = _order(rng, book) if 'order' in kinds else _tool_rule(rng, book, rng.choice(book.tools), must_be_in_system=book.is_demo)
         if rule is not None and rule.kind in kinds:

@@ -84,7 +84,7 @@ def _turned(m: CaseMaker, frame: str) -> tuple[Said, tuple[str, dict[str, object
     template = wish.said.template
     verb = template.partition(' ')[0]
     form = 'd' if '{d}' in frame else 'g'
-    if _JOINED.search(template) or not _VERB.match(verb) or verb in ('let', 'be', 'do', 'have', 'make', 'please', 'no', 'now') or (form == 'd' and verb in _ODD and inflected(verb, 'd').endswith('ed')):
+    if _JOINED.search(template) or not _VERB.match(verb) or verb in ('let', 'be', 'do', 'have', 'make', 'please', 'no', 'now', 'roll') or (form == 'd' and verb in _ODD and inflected(verb, 'd').endswith('ed')):
         return None
     text = frame.replace(f'{{{form}}}', inflected(template, form))
     held = {**wish.said.values, 'person': values.person(m.rng)} if '{person}' in frame else wish.said.values

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from demo_data import defined
 from demo_data import extras
+from demo_data import frames_sites
 from demo_data import frames_states
 from demo_data import measured
 from demo_data import rare
@@ -52,7 +53,7 @@ def vocabulary() -> dict[str, set[str]]:
         'persons': set(words.PEOPLE), 'robots': set(words.ROBOTS), 'groups': set(words.GROUPS),
         'definitions': {line for table in (defined.NOUNS, defined.DEEDS, defined.MANNERS) for line, *_ in table},
         'texts': {*words.STATEMENTS, *words.GREETINGS}, 'errors': set(words.DIAGNOSES),
-        'modes': {*robots.MODES, *watches.MODES}, 'flags': {*robots.FLAGS, *frames_states.input_names()},
+        'modes': {*robots.MODES, *watches.MODES}, 'flags': {*robots.FLAGS, *frames_states.input_names(), *frames_sites.input_names()},
         'numbers': {*(n[0] for n in robots.NUMBERS), *watches.INPUTS},
         'first_names': pools['first_names'], 'things': pools['things'], 'place_parts': pools['place_parts'],
         'name_parts': pools['name_parts'], 'adjectives': pools['adjectives'], 'verbs': pools['verbs'],

@@ -26,6 +26,7 @@ from demo_data import frames_states as frames
 from demo_data import observations as obs
 from demo_data import rare
 from demo_data import values
+from demo_data import watch_sites
 from demo_data import watch_values
 from demo_data import watch_words
 from demo_data import words
@@ -338,4 +339,4 @@ def ages(rng: random.Random) -> Watch:
 
 
 _MAKERS: tuple[tuple[Callable[[random.Random], Watch], float], ...] = (
-    (states, 32), (events, 13), (numbers, 17), (watch_words.doings, 4), (watch_words.troubles, 4), (sights, 10), (messages, 6), (modes, 6), (powers, 8), (moves, 4), (gaps, 3), (warmth, 3), (joints, 2), (reports, 3), (clocks, 2), (ages, 1.5))
+    (states, 32), (events, 13), (numbers, 17), (watch_sites.situations, 24), (watch_sites.readings, 9), (watch_words.doings, 4), (watch_words.troubles, 4), (sights, 10), (messages, 6), (modes, 6), (powers, 8), (moves, 4), (gaps, 3), (warmth, 3), (joints, 2), (reports, 3), (clocks, 2), (ages, 1.5))

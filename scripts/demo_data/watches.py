@@ -48,6 +48,7 @@ class Watch(Condition):
     test: Callable[[Any], bool] = bool
     bounds: tuple[float, ...] = ()
     truth: bool = True
+    noun: str = ''
 
     def problem(self, state: State) -> str:
         """Say why it cannot be decided, or nothing."""
