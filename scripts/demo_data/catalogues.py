@@ -173,6 +173,12 @@ def small_book(rng: random.Random, start: list[Skill], count: int, *, nonces: fl
     return _made_up(rng, draw_skills(rng, count, composed=composed, start=start), strange=strange, nonces=nonces, twins=twins, extra=extra, nested=nested)
 
 
+def home_book(rng: random.Random) -> Book:
+    """Return most of the demo's skills and nothing else, with other names and places."""
+    keep = list(DEMO_SKILLS) if rng.random() < 0.5 else rng.sample(DEMO_SKILLS, rng.randint(4, len(DEMO_SKILLS)))
+    return _made_up(rng, keep, strange=rng.choice((0.2, 0.5)), nonces=0.03, twins=0, extra=0.05, nested=0.04)
+
+
 def plain_book(rng: random.Random, chosen: list[Skill], *, strange: float, nonces: float) -> Book:
     """Return a catalogue of exactly these skills."""
     return _made_up(rng, chosen, strange=strange, nonces=nonces, twins=0, extra=0.04, nested=0.05)

@@ -31,6 +31,10 @@ from demo_data.cases import DONE
 from demo_data.cases import Maker
 from demo_data.cases import no_action
 from demo_data.cases import Turn
+from demo_data.household import halt
+from demo_data.household import remarked
+from demo_data.household import spoken
+from demo_data.household import unable
 from demo_data.told import fact
 from demo_data.told import told
 from demo_data.told import wanted
@@ -45,7 +49,7 @@ BLIND: Makers = (
 )
 LATER: Makers = (*BLIND, (7, missing.left_out), (3, missing.bare_call), (3, missing.described_only), (6, missing.choices), (3, missing.news), (4, missing.mention), (5, told), (2.5, fact), (4, wanted), (3, missing.cancelled), (4, refusals.forbidden), (3, missing.complete), (2.5, named_beside), (2.5, wished_beside),
     (6, wordy), (2, rambling),
-    (6, scenes.idle), (6, scenes.lacking), (5, scenes.beyond),
+    (2, halt), (2, spoken), (2, unable), (2, remarked), (6, scenes.idle), (6, scenes.lacking), (5, scenes.beyond),
 )
 # After these a result has nothing left to do.
 _SINGLE = frozenset(('command', 'by_name', 'twin', 'converted', 'in_range', 'member', 'list', 'optional', 'wish'))

@@ -46,6 +46,11 @@ from demo_data.chains import learnt_turns
 from demo_data.chains import Makers
 from demo_data.defined import draw_defined
 from demo_data.extras import extended
+from demo_data.household import demo_like
+from demo_data.household import halt
+from demo_data.household import remarked
+from demo_data.household import spoken
+from demo_data.household import unable
 from demo_data.library import skills
 from demo_data.listed import draw_listed
 from demo_data.makers_turns import with_history
@@ -93,6 +98,7 @@ class Drill:
     twins: int = 0
     is_scene: bool = False
     is_machine: bool = False
+    is_home: bool = False
 
     def book(self, rng: random.Random) -> Book | None:
         """Draw a catalogue; None where this draw gives none."""
@@ -100,6 +106,8 @@ class Drill:
             return scenes.scene_book(rng)
         if self.is_machine:
             return machines.machine_book(rng)
+        if self.is_home:
+            return demo_like(rng)
         if rng.random() < 0.12 and not self.by_pose and not self.with_flag and not self.alike and not self.defined and not self.measured and not self.twins and not self.listed and self.nested < 0.5 and self.nonces < 1 and any(self.fits(t.skill) for t in demo_book().tools):
             return with_rule(rng, demo_book(), self.rules) if self.rules else demo_book()
         start = rng.choice([s for s in skills().values() if self.fits(s)])
@@ -200,7 +208,9 @@ DRILLS: dict[str, Drill] = {
     'injected': Drill(0, ((4, calls.command), (1, calls.by_name), (4, calls.condition), (2, states.decide), (4, drills.watched), (3, states.question), (2, reading), (1, refusals.unavailable), (1, refusals.chat)), is_blind=False, is_paired=True),
     'scenes': Drill(0, ((13, calls.command), (1.5, calls.by_name), (1.5, calls.by_description), (1.5, calls.several), (1.5, calls.first_step), (1, together), (1.5, corrected), (1, calls.instead), (1.5, calls.converted),
                         (3.5, scenes.idle), (3.5, scenes.lacking), (3, scenes.beyond), (1, missing.left_out), (0.7, missing.bare_call), (1.5, refusals.unknown_choice), (1, refusals.out_of_range),
-                        (1, refusals.to_somebody), (0.7, refusals.forbidden), (0.6, refusals.chat), (0.6, fact), (0.6, told), (0.6, wanted), (0.6, drills.indirect), (0.8, refusals.stop)), is_scene=True),
+                        (1, refusals.to_somebody), (0.7, refusals.forbidden), (0.6, refusals.chat), (0.6, fact), (0.6, told), (0.6, wanted), (0.6, drills.indirect), (0.4, refusals.stop), (0.7, halt)), is_scene=True),
+    'household': Drill(0, ((12, calls.command), (2, calls.converted), (4, spoken), (5, halt), (3, unable), (2.5, remarked), (3, refusals.unknown_choice), (2, refusals.unclear), (1, missing.left_out), (1, calls.first_step), (1, calls.several), (1, together), (1, corrected),
+                           (1, calls.instead), (1, refusals.forbidden), (1, refusals.chat), (0.7, fact), (0.7, refusals.to_somebody), (0.7, wanted), (0.7, drills.indirect), (0.7, refusals.unavailable), (0.7, calls.by_name)), is_home=True),
     'reading': Drill(0, ((5, reading), (1, states.question), (1, states.unanswerable), (3, calls.command)), is_blind=False),
 }
 # Weights in a fourth helping, where they differ: what is learnt comes seldom.
@@ -212,6 +222,7 @@ FOURTH: dict[str, float] = {
     'wordy': 18,
     'scenes': 62,
     'machines': 34,
+    'household': 34,
 }
 _ENOUGH = 4
 

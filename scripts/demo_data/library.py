@@ -34,18 +34,19 @@ from demo_data.skills import Skill
 # What the skills of the demo and of motion must not stand beside: others could fairly serve them.
 _NEAR: dict[str, str] = {
     'go_to': """visit_places tour_places wait_at patrol_places return_to_start join_queue queue_up lead_person cross_threshold check_room ride_elevator call_elevator
-        recall_fleet explore_area monitor_area move_target fork_drop_pallet fork_pick_pallet follow_person deliver_mail""",
+        recall_fleet explore_area monitor_area move_target fork_drop_pallet fork_pick_pallet follow_person deliver_mail
+        walk_with_patient guide_to_product give_tour guide_child guide_senior guide_blind usher_to_seat open_umbrella_guest evacuate_area follow_leader help_sit_down""",
     'drive_to': 'goto_pose move_target set_pose rover_drive point_antenna set_heading',
     'goto_pose': 'move_target set_pose rover_drive point_antenna set_heading',
     'move_target': 'set_pose rover_drive point_antenna set_heading',
     'face_heading': 'turn_by turn_side lex_turn_by set_heading face_person indicate_turn rover_drive point_antenna',
     'pick': """grasp_item fetch_items receive_item collect_parcel fetch_book retrieve_from_bin put_to_storage remove_barrier log_lost_item fork_pick_pallet depalletise_goods
-        take_coat fetch_ingredient fetch_equipment clear_table catch_ball collect_litter unstack_things suction_on magnet_on dismantle_item hand_over""",
+        hand_instrument take_coat fetch_ingredient fetch_equipment clear_table catch_ball collect_litter unstack_things suction_on magnet_on dismantle_item hand_over""",
     'place': """release_item put_to_storage place_prop drop_payload fork_drop_pallet insert_part load_vehicle pack_box stack_things hand_over restock_shelf reshelve_book
         offer_snacks decorate_room palletise_goods sort_things return_coat suction_off magnet_off""",
-    'dock': 'start_charging plug_ev charge_car return_to_launch return_to_start go_to_sleep',
+    'dock': 'start_charging plug_ev charge_car return_to_launch return_to_start go_to_sleep swap_battery_pack',
     'say': """announce_everywhere tell_person send_message show_text read_aloud write_on_board say_goodbye welcome_visitor tell_joke wave_hello translate remind_person
-        ask_person apologise joke_for_audience take_minutes schedule_task""",
+        ask_person greet_at_arrival remind_to_drink post_public_notice post_internal_notice warn_of_heat warn_of_wet warn_of_fall formal_handshake read_news apologise joke_for_audience take_minutes schedule_task""",
     'drive_straight': 'move_by move_direction back_off rover_drive push_object', 'step_side': 'move_by move_direction', 'move_by': 'drive_straight step_side move_direction back_off rover_drive',
     'move_direction': 'drive_straight step_side back_off rover_drive push_object', 'turn_by': 'turn_side indicate_turn turn_knob swing_crane set_heading', 'turn_side': 'turn_by indicate_turn swing_crane set_heading',
 }

@@ -128,6 +128,18 @@ def _all(parts: Parts, limit: int) -> list[str]:
     return found
 
 
+def parted(table: str) -> tuple[str, ...]:
+    """Part a table at line ends and at `|` outside of brackets."""
+    found, depth = [''], 0
+    for sign in table.strip():
+        depth += (sign == '[') - (sign == ']')
+        if sign == '\n' or (sign == '|' and not depth):
+            found.append('')
+        else:
+            found[-1] += sign
+    return tuple(filter(None, found))
+
+
 def slots_of(template: str) -> frozenset[str]:
     """Name the slots a template has."""
     return frozenset(_SLOT.findall(template))
