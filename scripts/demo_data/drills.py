@@ -56,9 +56,13 @@ from demo_data.listed import draw_listed
 from demo_data.makers_turns import with_history
 from demo_data.measured import draw_measured
 from demo_data.mended import corrected
+from demo_data.mended import instead_of
 from demo_data.mended import together
 from demo_data.motion import BY_MAP
 from demo_data.motion import RELATIVE
+from demo_data.others import for_others
+from demo_data.others import of_others
+from demo_data.others import true_of
 from demo_data.pairs import paired
 from demo_data.procedural import draw_alike
 from demo_data.procedural import draw_switch
@@ -162,6 +166,11 @@ def _has_numbers(skill: Skill) -> bool:
     return skill.key not in RELATIVE and sum(a.kind in ('number', 'integer') for a in skill.args) > 1
 
 
+def _has_needs(skill: Skill) -> bool:
+    """Return whether a skill takes several things, of which one may be left out."""
+    return skill.key not in RELATIVE and sum(not a.optional and a.kind not in ('text', 'xy', 'numbers', 'boolean') for a in skill.args) > 1
+
+
 _NUMBER = _has('number', 'integer')
 _NAMED = _has('place', 'object', 'person', 'code', 'choice', 'surface', 'plural')
 _NEEDY = _has('place', 'object', 'person', 'code', 'choice', 'surface', 'plural', 'number', 'integer', 'places', 'objects')
@@ -191,11 +200,13 @@ DRILLS: dict[str, Drill] = {
     'gates': Drill(0, ((1, makers_rules.gated),), lambda s: bool(s.says), rules=('gates',), is_blind=False, past=True),
     'branches': Drill(0, ((1, makers_rules.branching),), is_blind=False, past=True),
     'left_out': Drill(0, ((8, missing.left_out), (2, missing.bare_call), (4, missing.described_only), (9, missing.complete), (3, calls.by_description), (1.5, calls.by_name)), _NEEDY),
+    'lacking': Drill(0, ((8, missing.left_out), (7, missing.complete), (2, drills.given), (1, missing.described_only)), _has_needs, strange=0.5),
     'choices': Drill(0, ((1, missing.choices),), _NAMED, strange=0.5),
     'idle': Drill(0, ((7, told), (4, fact), (6, wanted), (4, missing.news), (5, missing.mention), (4, missing.cancelled), (4, refusals.to_somebody), (4, refusals.forbidden), (1, refusals.chat), (7, drills.indirect), (5, drills.statement), (6, missing.complete), (1.5, calls.instead), (4, wished_beside))),
     'named': Drill(0, ((6, named_beside), (3, calls.by_name), (2, wished_beside), (1, calls.command), (1, calls.by_description)), nonces=0.85, strange=0.9, composed=0.5),
     'asked': Drill(0, ((5, makers_rules.asked_beside), (5, states.question), (4, calls.command), (1, states.unanswerable)), is_blind=False, composed=0.9),
     'twins': Drill(0, ((7, calls.twin), (1, calls.command), (1, calls.by_name)), lambda s: any(not t.startswith('!') for t in s.says) and s.key not in RELATIVE, nonces=0.3, composed=0.6, twins=1),
+    'others': Drill(0, ((6, of_others), (4, for_others), (3, true_of), (2, drills.indirect), (2, calls.command), (1, refusals.to_somebody))),
     'wordy': Drill(0, ((9, wordy), (2.5, rambling), (0.5, told), (0.5, wanted))),
     'machines': Drill(0, ((12, calls.command), (2, calls.converted), (1, calls.by_name), (1, calls.by_description), (3, machines.idle), (2.5, machines.lacking), (2, machines.beyond), (0.7, calls.several), (0.7, corrected), (1, wanted), (0.7, told)), is_machine=True),
     'several': Drill(4, ((3, calls.several), (3, calls.first_step), (2, calls.correction), (1, calls.instead))),
@@ -204,7 +215,7 @@ DRILLS: dict[str, Drill] = {
     'texts': Drill(0, ((6, calls.command), (2, calls.by_name), (1, calls.quoted), (1, refusals.to_somebody)), _has('text'), strange=0.8),
     'nested': Drill(0, ((4, calls.command), (3, calls.by_name), (1, calls.converted), (1, corrected)), lambda s: len(s.args) > 1 and s.key not in RELATIVE, nested=0.9, strange=0.8, extra=0.5, listed=0.3),
     'exact': Drill(0, ((5, calls.converted), (3, calls.command), (1, calls.by_name), (1, corrected)), measured=0.75, nonces=0.3),
-    'mended': Drill(0, ((6, corrected), (4, together), (1, calls.first_step), (1, calls.instead), (1, calls.correction), (2, calls.command)), lambda s: bool(s.args), measured=0.25, strange=0.9),
+    'mended': Drill(0, ((8, corrected), (4, instead_of), (4, together), (1, calls.first_step), (1, calls.instead), (1, calls.correction), (2, calls.command)), lambda s: bool(s.args), measured=0.25, strange=0.9),
     'injected': Drill(0, ((4, calls.command), (1, calls.by_name), (4, calls.condition), (2, states.decide), (4, drills.watched), (3, states.question), (2, reading), (1, refusals.unavailable), (1, refusals.chat)), is_blind=False, is_paired=True),
     'scenes': Drill(0, ((13, calls.command), (1.5, calls.by_name), (1.5, calls.by_description), (1.5, calls.several), (1.5, calls.first_step), (1, together), (1.5, corrected), (1, calls.instead), (1.5, calls.converted),
                         (3.5, scenes.idle), (3.5, scenes.lacking), (3, scenes.beyond), (1, missing.left_out), (0.7, missing.bare_call), (1.5, refusals.unknown_choice), (1, refusals.out_of_range),
@@ -219,7 +230,7 @@ FOURTH: dict[str, float] = {
     'address': 3, 'invented': 11, 'closed': 5, 'flag': 7, 'declared': 4, 'several': 4,
     'orders': 22, 'either': 34, 'gates': 24, 'branches': 14, 'left_out': 12, 'choices': 8, 'idle': 20, 'asked': 10, 'named': 22,
     'twins': 20, 'numbers': 8, 'defined': 20, 'copied': 14, 'nested': 12, 'exact': 16, 'mended': 13, 'injected': 12, 'reading': 11, 'texts': 10,
-    'wordy': 18,
+    'wordy': 18, 'others': 10, 'lacking': 9,
     'scenes': 62,
     'machines': 34,
     'household': 34,

@@ -35,6 +35,9 @@ from demo_data.household import halt
 from demo_data.household import remarked
 from demo_data.household import spoken
 from demo_data.household import unable
+from demo_data.others import for_others
+from demo_data.others import of_others
+from demo_data.others import true_of
 from demo_data.told import fact
 from demo_data.told import told
 from demo_data.told import wanted
@@ -42,7 +45,7 @@ from demo_data.wordy import rambling
 from demo_data.wordy import wordy
 
 FAMILIES: tuple[tuple[float, Maker], ...] = (
-    (20, calls.command), (4, calls.by_name), (6, calls.by_description), (2, calls.twin), (11, calls.converted), (7.5, calls.first_step), (4, calls.several), (2.5, mended.together), (2.5, calls.correction), (3, mended.corrected), (2.5, calls.instead), (6, calls.condition),
+    (20, calls.command), (4, calls.by_name), (6, calls.by_description), (2, calls.twin), (11, calls.converted), (7.5, calls.first_step), (4, calls.several), (2.5, mended.together), (2.5, calls.correction), (4, mended.corrected), (2, mended.instead_of), (2.5, calls.instead), (6, calls.condition),
     (2, calls.relative), (1, calls.approach), (1.2, calls.approach_unseen), (1.5, calls.seen), (2.5, calls.bring), (2, calls.quoted),
     (2.5, refusals.stop), (2.5, refusals.chat), (1.5, refusals.to_somebody), (1.7, refusals.forbidden), (2.6, refusals.unclear), (4.5, refusals.unknown_choice), (5.5, refusals.unavailable),
     (3.5, refusals.out_of_range), (4, refusals.overweight), (4, refusals.limited), (4, refusals.demanded),
@@ -60,7 +63,7 @@ HELPING: dict[Maker, float] = {
 }
 # Kinds that a fourth helping has besides, and how much of the others it has, over the second.
 LATER: tuple[tuple[float, Maker], ...] = (
-    (18, makers_rules.branching), (9, missing.left_out), (3, missing.bare_call), (3, missing.described_only), (14, missing.choices), (4, missing.news), (5, missing.mention), (5, told), (3, fact), (4, wanted), (3.5, missing.cancelled), (3, makers_rules.asked_beside), (7, wordy), (2, rambling),
+    (18, makers_rules.branching), (9, missing.left_out), (3, missing.bare_call), (3, missing.described_only), (14, missing.choices), (4, missing.news), (5, missing.mention), (5, told), (3, fact), (4, wanted), (3.5, missing.cancelled), (3, makers_rules.asked_beside), (7, wordy), (2, rambling), (3, of_others), (2, for_others), (1.5, true_of),
     (2.5, halt), (2.5, spoken), (2.5, unable), (2.5, remarked), (9, scenes.idle), (9, scenes.lacking), (8, scenes.beyond))
 FOURTH: dict[Maker, float] = {
     calls.condition: 0.4, refusals.to_somebody: 1.5, refusals.unclear: 0.5, refusals.unknown_choice: 0.8, refusals.chat: 0.6, refusals.forbidden: 2.5, refusals.out_of_range: 1.2, refusals.demanded: 1.3, states.question: 1.5,

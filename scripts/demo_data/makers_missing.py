@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+import functools
 import random
 import re
 
@@ -76,7 +77,9 @@ def left_out(m: CaseMaker) -> Case | None:
         return None
     wish, arg, slot = found
     roll = rng.random()
-    said = _broken_off(rng, wish.said, slot) if roll < 0.45 else None
+    said = _trimmed(wish.said, slot) if roll < 0.4 else None
+    if said is None and roll < 0.7:
+        said = _broken_off(rng, wish.said, slot)
     if said is None:
         number = arg.kind in ('number', 'integer')
         vague = rng.choice(frames.VAGUE['number' if number else arg.kind])
@@ -94,6 +97,20 @@ def left_out(m: CaseMaker) -> Case | None:
 
 def _which(tool: Tool, arg: Arg) -> Answer:
     return ask(f'Which {tool.slots[arg.key].path[-1]} do you mean?')
+
+
+def _trimmed(said: Said, slot: str) -> Said | None:
+    """Leave out where, whom, with what or how much within a sentence, which goes on as if nothing lacked."""
+    template, count = _phrase(slot).subn('', said.template)
+    if count != 1 or len(template.split()) < 2 or f'{{{slot}}}' in template or template.endswith((' and', ' or', ' the', ' a')):
+        return None
+    left = {k: v for k, v in said.values.items() if f'{{{k}}}' in template}
+    return Said(template, left, said.is_imperative, said.fixed & frozenset(left))
+
+
+@functools.lru_cache(maxsize=256)
+def _phrase(slot: str) -> re.Pattern[str]:
+    return re.compile(r'[,:]? (to|in|at|on|for|from|of|by|with|into|onto|around|over|near|towards|toward|until|within|inside|under|behind|beside|through|called|named|number|no|as|until|up to|down to|out of|all over|in front of|next to) (the |a |an |its )?\{' + slot + r'\}(?=$|[ ,.;?!])')
 
 
 def _broken_off(rng: random.Random, said: Said, slot: str) -> Said | None:
