@@ -33,6 +33,7 @@ from demo_data import makers_missing as missing
 from demo_data import makers_refusals as refusals
 from demo_data import makers_rules
 from demo_data import makers_state as states
+from demo_data import meant
 from demo_data import scenes
 from demo_data.beside import named_beside
 from demo_data.beside import wished_beside
@@ -103,6 +104,7 @@ class Drill:
     is_scene: bool = False
     is_machine: bool = False
     is_home: bool = False
+    is_meaning: bool = False
 
     def book(self, rng: random.Random) -> Book | None:
         """Draw a catalogue; None where this draw gives none."""
@@ -112,6 +114,8 @@ class Drill:
             return machines.machine_book(rng)
         if self.is_home:
             return demo_like(rng)
+        if self.is_meaning:
+            return meant.meaning_book(rng)
         if rng.random() < 0.12 and not self.by_pose and not self.with_flag and not self.alike and not self.defined and not self.measured and not self.twins and not self.listed and self.nested < 0.5 and self.nonces < 1 and any(self.fits(t.skill) for t in demo_book().tools):
             return with_rule(rng, demo_book(), self.rules) if self.rules else demo_book()
         start = rng.choice([s for s in skills().values() if self.fits(s)])
@@ -222,6 +226,7 @@ DRILLS: dict[str, Drill] = {
                         (1, refusals.to_somebody), (0.7, refusals.forbidden), (0.6, refusals.chat), (0.6, fact), (0.6, told), (0.6, wanted), (0.6, drills.indirect), (0.4, refusals.stop), (0.7, halt)), is_scene=True),
     'household': Drill(0, ((12, calls.command), (2, calls.converted), (4, spoken), (5, halt), (3, unable), (2.5, remarked), (3, refusals.unknown_choice), (2, refusals.unclear), (1, missing.left_out), (1, calls.first_step), (1, calls.several), (1, together), (1, corrected),
                            (1, calls.instead), (1, refusals.forbidden), (1, refusals.chat), (0.7, fact), (0.7, refusals.to_somebody), (0.7, wanted), (0.7, drills.indirect), (0.7, refusals.unavailable), (0.7, calls.by_name)), is_home=True),
+    'meaning': Drill(0, ((14, calls.command), (2, meant.beyond), (1, calls.several), (1, calls.first_step), (1, together), (1, corrected), (1, calls.by_name), (1, drills.indirect), (1, refusals.unknown_choice), (0.5, told), (0.5, wanted), (0.5, fact), (0.5, refusals.forbidden)), is_meaning=True),
     'reading': Drill(0, ((5, reading), (1, states.question), (1, states.unanswerable), (3, calls.command)), is_blind=False),
 }
 # Weights in a fourth helping, where they differ: what is learnt comes seldom.
@@ -231,6 +236,7 @@ FOURTH: dict[str, float] = {
     'orders': 22, 'either': 34, 'gates': 24, 'branches': 14, 'left_out': 12, 'choices': 8, 'idle': 20, 'asked': 10, 'named': 22,
     'twins': 20, 'numbers': 8, 'defined': 20, 'copied': 14, 'nested': 12, 'exact': 16, 'mended': 13, 'injected': 12, 'reading': 11, 'texts': 10,
     'wordy': 18, 'others': 10, 'lacking': 9,
+    'meaning': 60,
     'scenes': 62,
     'machines': 34,
     'household': 34,

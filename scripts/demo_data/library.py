@@ -23,6 +23,7 @@ import functools
 import random
 import re
 
+from demo_data import meaning
 from demo_data import procedural
 from demo_data.defined import draw_one
 from demo_data.lexicon import load_lexicon
@@ -138,11 +139,11 @@ def may_join(skill: Skill, others: list[Skill]) -> bool:
         if len(composed) == 2:
             shares_verb = bool(verbs_of(skill) & verbs_of(other))
             is_open = not all(':' in s.key and _is_fixed(s) for s in composed)
-            if (shares_verb and is_open) or (_thing_of(skill) == _thing_of(other) and not _differ(skill, other)):
+            if (shares_verb and (is_open or things_of(skill) & things_of(other))) or (_thing_of(skill) == _thing_of(other) and not _differ(skill, other)):
                 return False
         elif composed:
             known = other if composed[0] is skill else skill
-            if verbs_of(composed[0]) & _verbs(known.key) or _thing_words(composed[0]) & _verbs(known.key):
+            if (verbs_of(composed[0]) | things_of(composed[0])) & _verbs(known.key):
                 return False
         elif other.key in near().get(skill.key, frozenset()):
             return False
@@ -161,6 +162,11 @@ def _thing_words(skill: Skill) -> frozenset[str]:
     return frozenset(_thing_of(skill).split()) if _is_fixed(skill) else frozenset()
 
 
+def things_of(skill: Skill) -> frozenset[str]:
+    """Return the words of the things that a composed skill is about."""
+    return _thing_words(skill) | frozenset(n[2:] for n in skill.near if n.startswith('t:'))
+
+
 def _differ(one: Skill, other: Skill) -> bool:
     """Return whether two composed skills of one thing do things that cannot be confused."""
     return bool(verbs_of(one)) and bool(verbs_of(other)) and not verbs_of(one) & verbs_of(other)
@@ -174,7 +180,7 @@ def draw_skills(rng: random.Random, count: int, *, composed: float, start: list[
         if len(chosen) >= count:
             break
         if rng.random() < composed:
-            skill = related(rng, chosen) or (draw_one(rng) if rng.random() < 0.15 else procedural.draw_skill(rng))
+            skill = related(rng, chosen) or (draw_one(rng) if rng.random() < 0.12 else meaning.draw_skill(rng) if rng.random() < 0.4 else procedural.draw_skill(rng))
         elif confusing := _confusing(rng, chosen):
             skill = skills().get(rng.choice(confusing)) or rng.choice(pool)
         else:

@@ -102,7 +102,7 @@ def make_wish(
     if not choices:
         return None
     picked = rng.choice(choices)
-    if not named and is_plain_statement(picked) and rng.random() < (0.2 if tool.skill.key.startswith('s:') else 0.75):
+    if not named and is_plain_statement(picked) and rng.random() < (0.2 if tool.skill.key.startswith(('s:', 'p:m')) else 0.75):
         picked = rng.choice([t for t in choices if not is_plain_statement(t)] or choices)
     told = tool.skill.sets.get(picked, {}) if not named else {}
     template = expand(rng, picked)
@@ -354,6 +354,8 @@ def _integers(rng: random.Random, low: int, high: int, nouns: tuple[str, ...]) -
 
 def spoken_number(rng: random.Random, declared: Declared, arg: Arg, *, with_unit: bool) -> tuple[Any, str] | None:
     """Draw a number within the declared range."""
+    if arg.spoken and arg.kind == 'number' and rng.random() < 0.6:
+        return _number_in_words(rng, declared, arg)
     if with_unit and declared.unit:
         drawn = quantities.draw(rng, declared)
         return None if drawn is None else (drawn.value, drawn.text)
@@ -367,6 +369,16 @@ def spoken_number(rng: random.Random, declared: Declared, arg: Arg, *, with_unit
     if text in ('-0', '-0.0'):
         text = '0'
     return (int(value) if declared.is_integer else quantities.plain(value)), text
+
+
+def _number_in_words(rng: random.Random, declared: Declared, arg: Arg) -> tuple[Any, str] | None:
+    """Say a number in one of the ways that the argument lists for it."""
+    text = rng.choice(tuple(arg.spoken))
+    family = quantities.FAMILIES.get(quantities.FAMILY_OF.get(arg.unit, ''), {})
+    value = Fraction(text) * (family[arg.unit] / family[declared.unit] if declared.unit != arg.unit else 1)
+    if not Fraction(str(declared.low)) <= value <= Fraction(str(declared.high)) or (declared.is_integer and value.denominator != 1) or quantities.is_tie(value):
+        return None
+    return (int(value) if declared.is_integer else quantities.plain(value)), rng.choice(arg.spoken[text])
 
 
 def scales(tool: Tool) -> dict[str, Fraction]:
