@@ -47,6 +47,7 @@ from demo_data.chains import learnt_turns
 from demo_data.chains import Makers
 from demo_data.defined import draw_defined
 from demo_data.extras import extended
+from demo_data.extras import optioned
 from demo_data.household import demo_like
 from demo_data.household import halt
 from demo_data.household import remarked
@@ -101,6 +102,7 @@ class Drill:
     nested: float = 0.16
     is_paired: bool = False
     twins: int = 0
+    optioned: float = 0.0
     is_scene: bool = False
     is_machine: bool = False
     is_home: bool = False
@@ -116,7 +118,7 @@ class Drill:
             return demo_like(rng)
         if self.is_meaning:
             return meant.meaning_book(rng)
-        if rng.random() < 0.12 and not self.by_pose and not self.with_flag and not self.alike and not self.defined and not self.measured and not self.twins and not self.listed and self.nested < 0.5 and self.nonces < 1 and any(self.fits(t.skill) for t in demo_book().tools):
+        if rng.random() < 0.12 and not self.by_pose and not self.with_flag and not self.alike and not self.defined and not self.measured and not self.twins and not self.optioned and not self.listed and self.nested < 0.5 and self.nonces < 1 and any(self.fits(t.skill) for t in demo_book().tools):
             return with_rule(rng, demo_book(), self.rules) if self.rules else demo_book()
         start = rng.choice([s for s in skills().values() if self.fits(s)])
         if self.with_flag:
@@ -126,9 +128,11 @@ class Drill:
             starts = draw_defined(rng, rng.choice((2, 2, 3, 4)))
         if rng.random() < self.measured:
             starts = [draw_measured(rng)]
+        if self.optioned:
+            starts = optioned(rng, start, rng.choice((2, 2, 3, 3, 4))) or starts
         if rng.random() < self.listed:
             starts = [draw_listed(rng)]
-        book = small_book(rng, starts, rng.choice((1, 1, 2, 3, 4) if self.twins else (2, 3, 3, 4, 4, 5, 7)), nonces=self.nonces, strange=self.strange, composed=self.composed, extra=self.extra, nested=self.nested, twins=self.twins)
+        book = small_book(rng, starts, rng.choice((1, 1, 2, 3, 4) if self.twins else (1, 2, 3, 4) if self.optioned else (2, 3, 3, 4, 4, 5, 7)), nonces=self.nonces, strange=self.strange, composed=self.composed, extra=self.extra, nested=self.nested, twins=self.twins)
         book = with_glossary(rng, book)
         return with_rule(rng, book, self.rules) if self.rules else book
 
@@ -198,6 +202,7 @@ DRILLS: dict[str, Drill] = {
     'invented': Drill(11, ((4, calls.command), (3, calls.by_name), (2, calls.by_description), (2, refusals.unavailable)), nonces=0.8, strange=1.0, composed=0.6, alike=0.45),
     'closed': Drill(7, ((8, refusals.demanded), (1, calls.command)), _has('place', 'object', 'person', 'code', 'surface'), ('closed', 'gate'), is_blind=False),
     'flag': Drill(8, ((6, calls.command), (1, calls.by_name), (1, calls.first_step)), lambda s: not s.is_motion, with_flag=True, composed=0.5),
+    'optioned': Drill(0, ((8, calls.command), (1, calls.by_name)), lambda s: bool(s.says) and not s.is_motion, nonces=0.9, strange=0.8, composed=0.5, extra=0.0, optioned=1.0),
     'declared': Drill(5, ((7, states.declared), (2, calls.command), (1, refusals.unavailable)), _has('place', 'object', 'person', 'code', 'choice', 'number', 'integer'), strange=0.5),
     'orders': Drill(0, ((1, makers_rules.ordered),), rules=('order',), is_blind=False, past=True),
     'either': Drill(0, ((1, makers_rules.ordered),), rules=('order', 'several'), is_blind=False, past=True),
@@ -233,7 +238,7 @@ DRILLS: dict[str, Drill] = {
 FOURTH: dict[str, float] = {
     'range': 4, 'limit': 7, 'weight': 3, 'place': 2, 'demand': 6, 'branch': 3, 'order': 6, 'watch': 5, 'member': 8, 'needed': 2, 'pose': 14, 'convert': 5, 'list': 20, 'optional': 8,
     'address': 3, 'invented': 11, 'closed': 5, 'flag': 7, 'declared': 4, 'several': 4,
-    'orders': 22, 'either': 34, 'gates': 24, 'branches': 14, 'left_out': 12, 'choices': 8, 'idle': 20, 'asked': 10, 'named': 22,
+    'orders': 22, 'either': 34, 'gates': 24, 'branches': 14, 'left_out': 12, 'choices': 8, 'idle': 20, 'asked': 10, 'named': 22, 'optioned': 16,
     'twins': 20, 'numbers': 8, 'defined': 20, 'copied': 14, 'nested': 12, 'exact': 16, 'mended': 13, 'injected': 12, 'reading': 11, 'texts': 10,
     'wordy': 18, 'others': 10, 'lacking': 9,
     'meaning': 60,

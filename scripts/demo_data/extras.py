@@ -127,6 +127,30 @@ def extended(rng: random.Random, skill: Skill, *, only_flags: bool = False) -> S
     return replace(skill, args=(*skill.args, arg), says=(*skill.says, *said))
 
 
+def optioned(rng: random.Random, skill: Skill, count: int) -> list[Skill]:
+    """Return tools of one deed that differ by an argument that only one of them has; fewer than two where that cannot be."""
+    plain = [t for t in skill.says if not t.startswith('!') and not t.endswith(('?', '"', '.')) and '{count}' not in t and '{time}' not in t]
+    if not plain or skill.is_motion or any(a.kind in ('text', 'boolean') or a.optional for a in skill.args):
+        return []
+    found: list[Skill] = []
+    taken = {n for a in skill.args for n in a.names}
+    for _ in range(3 * count):
+        if len(found) == count:
+            break
+        phrases: tuple[str, ...] = ('',)
+        if rng.random() < 0.7:
+            arg = _flag(rng, is_optional=False)
+        else:
+            arg, phrases = _choice(rng) if rng.random() < 0.5 else _number(rng)
+            arg = replace(arg, optional=False)
+        if taken & {*arg.names}:
+            continue
+        taken |= {*arg.names}
+        said = tuple(f'{t}{rng.choice(phrases)}' for t in rng.sample(plain, min(len(plain), 6)))
+        found.append(replace(skill, args=(*skill.args, arg), says=said))
+    return found
+
+
 def _flag(rng: random.Random, *, is_optional: bool) -> Arg:
     if rng.random() < 0.45:
         names, abouts, true, false = (tuple(part) for part in rng.choice(_FLAGS))
