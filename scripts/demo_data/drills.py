@@ -66,6 +66,9 @@ from demo_data.others import for_others
 from demo_data.others import of_others
 from demo_data.others import true_of
 from demo_data.pairs import paired
+from demo_data.passives import fact_of
+from demo_data.passives import passive
+from demo_data.passives import passive_wish
 from demo_data.procedural import draw_alike
 from demo_data.procedural import draw_switch
 from demo_data.readings import reading
@@ -216,6 +219,7 @@ DRILLS: dict[str, Drill] = {
     'asked': Drill(0, ((5, makers_rules.asked_beside), (5, states.question), (4, calls.command), (1, states.unanswerable)), is_blind=False, composed=0.9),
     'twins': Drill(0, ((7, calls.twin), (1, calls.command), (1, calls.by_name)), lambda s: any(not t.startswith('!') for t in s.says) and s.key not in RELATIVE, nonces=0.3, composed=0.6, twins=1),
     'others': Drill(0, ((6, of_others), (4, for_others), (3, true_of), (2, drills.indirect), (2, calls.command), (1, refusals.to_somebody))),
+    'facts': Drill(0, ((6, fact_of), (4, passive), (5, passive_wish), (2, true_of), (5, calls.command), (1, missing.mention))),
     'wordy': Drill(0, ((9, wordy), (2.5, rambling), (0.5, told), (0.5, wanted))),
     'machines': Drill(0, ((12, calls.command), (2, calls.converted), (1, calls.by_name), (1, calls.by_description), (3, machines.idle), (2.5, machines.lacking), (2, machines.beyond), (0.7, calls.several), (0.7, corrected), (1, wanted), (0.7, told)), is_machine=True),
     'several': Drill(4, ((3, calls.several), (3, calls.first_step), (2, calls.correction), (1, calls.instead))),
@@ -238,9 +242,9 @@ DRILLS: dict[str, Drill] = {
 FOURTH: dict[str, float] = {
     'range': 4, 'limit': 7, 'weight': 3, 'place': 2, 'demand': 6, 'branch': 3, 'order': 6, 'watch': 5, 'member': 8, 'needed': 2, 'pose': 14, 'convert': 5, 'list': 20, 'optional': 8,
     'address': 3, 'invented': 11, 'closed': 5, 'flag': 7, 'declared': 4, 'several': 4,
-    'orders': 22, 'either': 34, 'gates': 24, 'branches': 14, 'left_out': 12, 'choices': 8, 'idle': 20, 'asked': 10, 'named': 22, 'optioned': 16,
+    'orders': 22, 'either': 44, 'gates': 24, 'branches': 14, 'left_out': 12, 'choices': 8, 'idle': 20, 'asked': 10, 'named': 22, 'optioned': 16,
     'twins': 20, 'numbers': 8, 'defined': 20, 'copied': 14, 'nested': 12, 'exact': 16, 'mended': 13, 'injected': 12, 'reading': 11, 'texts': 10,
-    'wordy': 18, 'others': 10, 'lacking': 9,
+    'wordy': 24, 'others': 12, 'lacking': 11, 'facts': 15,
     'meaning': 60,
     'scenes': 62,
     'machines': 34,

@@ -75,12 +75,13 @@ the maker of {v} has gone bankrupt|the guarantee on {v} has run out|the instruct
 _TRUE_OF |= {'surface': _TRUE_OF['place'], 'plural': (), 'code': _TRUE_OF['place'], 'choice': ()}
 _VERB = re.compile('[a-z]{2,}$')
 _JOINED = re.compile(r'[,.;:?!"]| and | then | or ')
-_ODD = ('let', 'be', 'do', 'have', 'make', 'please', 'no', 'now', 'roll', 'not', 'to', 'it', 'the', 'you')
+ODD = ('let', 'be', 'do', 'have', 'make', 'please', 'no', 'now', 'roll', 'not', 'to', 'it', 'the', 'you')
 # Verbs whose participle the rules may not give.
-_STRONG = ('get', 'give', 'write', 'show', 'see', 'read', 'hold', 'build', 'begin', 'come', 'fly', 'forget', 'send', 'speak', 'sing', 'sit', 'stand', 'think', 'wear', 'win', 'ride', 'rise', 'shake', 'steal', 'choose', 'drink', 'eat', 'drive', 'hit', 'spend', 'swim')
+STRONG = ('get', 'give', 'write', 'show', 'see', 'read', 'hold', 'build', 'begin', 'come', 'fly', 'forget', 'send', 'speak', 'sing', 'sit', 'stand', 'think', 'wear', 'win', 'ride', 'rise', 'shake', 'steal', 'choose', 'drink', 'eat', 'drive', 'hit', 'spend', 'swim')
 
 
-def _somebody(rng: random.Random) -> str:
+def somebody(rng: random.Random) -> str:
+    """Name a person, by what he or she is mostly."""
     roll = rng.random()
     return rng.choice(_ROLES) if roll < 0.7 else values.person(rng)
 
@@ -107,8 +108,8 @@ def true_of(m: CaseMaker) -> Case | None:
     tool, arg = rng.choice(pairs)
     slot = tool.slots[arg.key]
     value = say_choice(rng, arg, slot, rng.choice(tuple(slot.choices))) if slot.choices else values.draw(rng, arg)[1]
-    text = rng.choice(_TRUE_OF[arg.kind]).replace('{person}', _somebody(rng)).replace('{v}', value)
-    return Case('chat', _closed(rng, text), no_action(IDLE))
+    text = rng.choice(_TRUE_OF[arg.kind]).replace('{person}', somebody(rng)).replace('{v}', value)
+    return Case('chat', closed(rng, text), no_action(IDLE))
 
 
 def _framed(m: CaseMaker, frame: str) -> tuple[str, tuple[str, dict[str, object]]] | None:
@@ -119,18 +120,19 @@ def _framed(m: CaseMaker, frame: str) -> tuple[str, tuple[str, dict[str, object]
     template = wish.said.template
     verb = template.partition(' ')[0]
     is_turned = re.search(r'\{[sgd]\}', frame) is not None
-    is_odd = _JOINED.search(template) or not _VERB.match(verb) or verb in _ODD or ('{d}' in frame and verb in _STRONG and inflected(verb, 'd').endswith('ed'))
+    is_odd = _JOINED.search(template) or not _VERB.match(verb) or verb in ODD or ('{d}' in frame and verb in STRONG and inflected(verb, 'd').endswith('ed'))
     if (is_turned and is_odd) or verb == 'roll':
         return None
-    text = frame.replace('{p}', _somebody(rng)).replace('{n}', rng.choice(_CALLED) if rng.random() < 0.5 else values.person(rng))
+    text = frame.replace('{p}', somebody(rng)).replace('{n}', rng.choice(_CALLED) if rng.random() < 0.5 else values.person(rng))
     for form in 'sgd':
         if f'{{{form}}}' in text:
             text = text.replace(f'{{{form}}}', '{a}')
             wish = replace(wish, said=replace(wish.said, template=inflected(template, form)))
     said = join(text, is_imperative=False, a=wish.said)
-    return _closed(rng, m.say(said, noise=0.4, polite=False)), wish.call
+    return closed(rng, m.say(said, noise=0.4, polite=False)), wish.call
 
 
-def _closed(rng: random.Random, text: str) -> str:
+def closed(rng: random.Random, text: str) -> str:
+    """Start with a capital and end with a point, mostly."""
     text = f'{text[:1].upper()}{text[1:]}' if rng.random() < 0.8 else text
     return text if text.endswith(('.', '!', '?')) or rng.random() < 0.15 else f'{text}.'
