@@ -72,6 +72,7 @@ from demo_data.passives import passive_wish
 from demo_data.procedural import draw_alike
 from demo_data.procedural import draw_switch
 from demo_data.readings import reading
+from demo_data.remarks import remark
 from demo_data.skills import Arg
 from demo_data.skills import Skill
 from demo_data.stated import with_rule
@@ -214,14 +215,14 @@ DRILLS: dict[str, Drill] = {
     'left_out': Drill(0, ((8, missing.left_out), (2, missing.bare_call), (4, missing.described_only), (9, missing.complete), (3, calls.by_description), (1.5, calls.by_name)), _NEEDY),
     'lacking': Drill(0, ((8, missing.left_out), (7, missing.complete), (2, drills.given), (1, missing.described_only)), _has_needs, strange=0.5),
     'choices': Drill(0, ((1, missing.choices),), _NAMED, strange=0.5),
-    'idle': Drill(0, ((7, told), (4, fact), (6, wanted), (4, missing.news), (5, missing.mention), (4, missing.cancelled), (4, refusals.to_somebody), (4, refusals.forbidden), (1, refusals.chat), (7, drills.indirect), (5, drills.statement), (6, missing.complete), (1.5, calls.instead), (4, wished_beside))),
+    'idle': Drill(0, ((5, remark), (7, told), (4, fact), (6, wanted), (4, missing.news), (5, missing.mention), (4, missing.cancelled), (4, refusals.to_somebody), (4, refusals.forbidden), (1, refusals.chat), (7, drills.indirect), (5, drills.statement), (6, missing.complete), (1.5, calls.instead), (4, wished_beside))),
     'named': Drill(0, ((6, named_beside), (3, calls.by_name), (2, wished_beside), (1, calls.command), (1, calls.by_description)), nonces=0.85, strange=0.9, composed=0.5),
     'asked': Drill(0, ((5, makers_rules.asked_beside), (5, states.question), (4, calls.command), (1, states.unanswerable)), is_blind=False, composed=0.9),
     'twins': Drill(0, ((7, calls.twin), (1, calls.command), (1, calls.by_name)), lambda s: any(not t.startswith('!') for t in s.says) and s.key not in RELATIVE, nonces=0.3, composed=0.6, twins=1),
     'others': Drill(0, ((6, of_others), (4, for_others), (3, true_of), (2, drills.indirect), (2, calls.command), (1, refusals.to_somebody))),
     'facts': Drill(0, ((6, fact_of), (4, passive), (5, passive_wish), (2, true_of), (5, calls.command), (1, missing.mention))),
     'wordy': Drill(0, ((9, wordy), (2.5, rambling), (0.5, told), (0.5, wanted))),
-    'machines': Drill(0, ((12, calls.command), (2, calls.converted), (1, calls.by_name), (1, calls.by_description), (3, machines.idle), (2.5, machines.lacking), (2, machines.beyond), (0.7, calls.several), (0.7, corrected), (1, wanted), (0.7, told)), is_machine=True),
+    'machines': Drill(0, ((12, calls.command), (2, calls.converted), (1, calls.by_name), (1, calls.by_description), (4, machines.idle), (2, remark), (3.5, machines.lacking), (2, machines.beyond), (0.7, calls.several), (0.7, corrected), (1, wanted), (0.7, told)), is_machine=True),
     'several': Drill(4, ((3, calls.several), (3, calls.first_step), (2, calls.correction), (1, calls.instead))),
     'defined': Drill(0, ((7, calls.command), (3, calls.by_name), (1, corrected), (1, together), (2, refusals.unavailable)), nonces=0.4, strange=1.0, composed=0.7, defined=1.0),
     'copied': Drill(0, ((5, calls.command), (2, calls.by_name), (1, corrected)), _has('place', 'object', 'person', 'code', 'text', 'objects', 'places'), nonces=0.3, strange=1.0, nested=0.25),
@@ -247,7 +248,7 @@ FOURTH: dict[str, float] = {
     'wordy': 24, 'others': 12, 'lacking': 11, 'facts': 15,
     'meaning': 60,
     'scenes': 62,
-    'machines': 34,
+    'machines': 50,
     'household': 34,
 }
 _ENOUGH = 4

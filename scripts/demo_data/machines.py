@@ -55,6 +55,9 @@ _KINDS = {'int': 'integer', 'num': 'number', 'enum': 'choice', 'flag': 'boolean'
 _NO_VERB = frozenset("""a all an another any are as at back both can could did do does down enough every everybody everyone first five four get's half has have he her his how i i'd i'm if in is it it's let's
     more my next no nobody nothing now number off on once one only our out ready room she some somebody someone something ten that the their then there there's these they this those three time to too two up we we're what
     what's when where which who why will with would you you're your
+    after angry baby bags bars baskets beams bees beginners bird blade boots breakfast broken bubbles burglars burning cables cage chairs clouds cosy creases cucumbers ferns football frost grandma's guests heating
+    holidaymakers' hopeless humid jungle kids leaves lisbon mixed night-night nom oompah petrol pigeons points pollen remis rook rubber scissors server she's still streaks suitcases t-shirts tablecloths they're threads
+    through wasps we've wedges white who's fire
     360 alarm and anything bread broccoli bunker cans carrots cartons chips closer disc don't doors doorsteps due everything flames flat forefinger full further good heavy here's lamps lights magazines newspapers not
     old palm planks radiation rain red scene schnitzel see-through shards sharp soda that's timber toast tomorrow's wheels where's
     air bar blue board bronze copper cow crust cups curtain dinner done dust final foil from grass green hay hops hot ink into iodine key lid lift loaves log metal mist naked over people petals photometer
