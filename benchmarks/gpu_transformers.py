@@ -15,7 +15,9 @@
 Time transformers on a random full-size E4B in bfloat16: `gpu_transformers.py --out FILE`.
 
 Prefill with its best attention, decode of one stream eagerly, and compiled over a static cache as
-`generate` does it. The first generation compiles and takes minutes.
+`generate` does it. The first generation compiles, once: how far a sliding cache is filled is a
+number that changes with each token, and is said to be one beforehand, where it would be found out
+by compiling twice. `--hold FILE`: compile, then time everything when that file is there.
 """
 
 from __future__ import annotations
@@ -23,7 +25,6 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-import statistics
 import sys
 import time
 from typing import Any
@@ -59,18 +60,69 @@ def timed(body: Any, device: str) -> float:
     return time.perf_counter() - started
 
 
-def decode_s(model: Any, ids: torch.Tensor, steps: tuple[int, int], device: str,
-             **more: Any) -> float:  # fmt: skip
-    """Return seconds a token: what more tokens cost more."""
-    def generate(count: int) -> None:
-        model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=count,
-                       min_new_tokens=count, do_sample=False, **more)  # fmt: skip
+class Clock(transformers.StoppingCriteria):
+    """Notes when each token is there; `generate` waits for the device after each."""
 
-    found = []
-    for _ in range(3):
-        short, long = (timed(lambda n=n: generate(n), device) for n in steps)
-        found.append((long - short) / (steps[1] - steps[0]))
-    return statistics.median(found)
+    def __init__(self) -> None:
+        self.times: list[float] = []
+
+    def __call__(self, input_ids: torch.Tensor, scores: Any, **_: Any) -> torch.Tensor:
+        """Note the time, and never stop."""
+        self.times.append(time.perf_counter())
+        return torch.zeros(len(input_ids), dtype=torch.bool, device=input_ids.device)
+
+
+def generate(model: Any, ids: torch.Tensor, count: int, **more: Any) -> list[float]:
+    """Generate so many tokens; return when each was there."""
+    clock = Clock()
+    model.generate(
+        ids, attention_mask=torch.ones_like(ids), max_new_tokens=count, min_new_tokens=count,
+        do_sample=False, stopping_criteria=transformers.StoppingCriteriaList([clock]), **more,
+    )  # fmt: skip
+    return clock.times
+
+
+def tokens_per_s(times: list[float]) -> float:
+    """Return how many tokens a second came in the later three quarters."""
+    kept = times[len(times) // 4 :]
+    return round((len(kept) - 1) / (kept[-1] - kept[0]), 2)
+
+
+def prefill(model: Any, lengths: list[int], device: str) -> dict[str, float]:
+    """Return tokens a second of prompts, the best of four."""
+    found = {}
+    for length in lengths:
+        ids = torch.randint(3, model.config.vocab_size, (1, length), device=device)
+        best = min(
+            timed(lambda ids=ids: model(ids, use_cache=True, logits_to_keep=1), device)
+            for _ in range(4)
+        )
+        found[f'prefill_{length}_tokens_per_s'] = round(length / best, 1)
+    return found
+
+
+def compile_once(model: Any, ids: torch.Tensor, count: int) -> dict[str, Any]:
+    """Generate for the first time with a static cache, which compiles; return what to pass on."""
+    num_layers = model.config.num_hidden_layers
+    torch.compiler.config.dynamic_sources = ','.join(
+        f"L['kwargs']['past_key_values'].layers[{each}].cumulative_length_int"
+        for each in range(num_layers)
+    )
+    more: dict[str, Any] = {'cache_implementation': 'static'}
+    if ids.device.type != 'cuda':
+        # Only so that all of this runs somewhere without a GPU.
+        more['compile_config'] = transformers.CompileConfig(backend='eager')
+        more['compile_config']._compile_all_devices = True
+    generate(model, ids, count, **more)
+    return more
+
+
+def wait_for(file: Path, seconds: float) -> float:
+    """Wait until a file is there; return how long that was."""
+    began = time.monotonic()
+    while not file.exists() and time.monotonic() - began < seconds:
+        time.sleep(0.1)
+    return time.monotonic() - began
 
 
 def main() -> None:
@@ -81,8 +133,9 @@ def main() -> None:
     parser.add_argument('--geometry', default='e4b')
     parser.add_argument('--context', type=int, default=2048)
     parser.add_argument('--prompts', type=int, nargs='+', default=[2048, 8192])
-    parser.add_argument('--steps', type=int, nargs=2, default=[16, 80])
+    parser.add_argument('--steps', type=int, default=80)
     parser.add_argument('--compile', action='store_true')
+    parser.add_argument('--hold', type=Path, help='time nothing before this file is there')
     arguments = parser.parse_args()
     device = arguments.device
     report: dict[str, Any] = {
@@ -91,34 +144,32 @@ def main() -> None:
         'dtype': 'bfloat16', 'attention': 'sdpa', 'context': arguments.context,
     }  # fmt: skip
 
-    def save() -> None:
+    def save(**found: Any) -> None:
+        report.update(found)
         arguments.out.write_text(json.dumps(report, indent=1) + '\n')
-        sys.stdout.write(f'{report}\n')
+        sys.stdout.write(f'{found}\n')
         sys.stdout.flush()
 
-    with torch.inference_mode():
-        model = build(device, arguments.geometry)
-        vocab = model.config.vocab_size
-        for length in arguments.prompts:
-            ids = torch.randint(3, vocab, (1, length), device=device)
-            found = [timed(lambda ids=ids: model(ids, use_cache=True, logits_to_keep=1), device)
-                     for _ in range(4)]  # fmt: skip
-            report[f'prefill_{length}_tokens_per_s'] = round(length / min(found), 1)
-        save()
-    ids = torch.randint(3, vocab, (1, arguments.context), device=device)
+    model = build(device, arguments.geometry)
+    ids = torch.randint(3, model.config.vocab_size, (1, arguments.context), device=device)
+    more: dict[str, Any] = {}
     with torch.no_grad():
-        seconds = decode_s(model, ids, (8, 24), device)
-        report['eager_tokens_per_s'] = round(1 / seconds, 2)
-        save()
         if arguments.compile:
-            more = {'cache_implementation': 'static'}
-            report['compile_s'] = round(timed(lambda: model.generate(
-                ids, attention_mask=torch.ones_like(ids), max_new_tokens=arguments.steps[1],
-                min_new_tokens=arguments.steps[1], do_sample=False, **more), device), 1)
-            save()
-            seconds = decode_s(model, ids, tuple(arguments.steps), device, **more)
-            report['compiled_static_tokens_per_s'] = round(1 / seconds, 2)
-            save()
+            began = time.perf_counter()
+            more = compile_once(model, ids, arguments.steps)
+            save(
+                compile_s=round(time.perf_counter() - began, 1),
+                compiled_graphs=torch._dynamo.utils.counters['stats']['unique_graphs'],
+            )
+        if arguments.hold:
+            save(held_s=round(wait_for(arguments.hold, 400.0), 1))
+        if arguments.compile:
+            runs = [tokens_per_s(generate(model, ids, arguments.steps, **more))
+                    for _ in range(2)]  # fmt: skip
+            save(compiled_static_tokens_per_s=max(runs), compiled_static_runs=runs)
+        save(eager_tokens_per_s=tokens_per_s(generate(model, ids, 24)))
+    with torch.inference_mode():
+        save(**prefill(model, arguments.prompts, device))
 
 
 if __name__ == '__main__':
