@@ -16,8 +16,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from collections.abc import Sequence
+import math
 from typing import Any
 
 import numpy as np
@@ -116,8 +116,18 @@ class Buffers:
         self.prompt_planes = zeros(
             rows if is_prompt else 1, config.num_owning_layers, config.ple_dim
         )
-        self.scratch = [self._scratch(zeros, table_pages * PAGE, window)
-                        for window in (0, config.sliding_window)]  # fmt: skip
+        # The rows of a prompt that are finished attend when nothing is unpacked any more.
+        spare = None if self.room is None else self.room.view(torch.float32)
+        self.scratch = []
+        for window in (0, config.sliding_window):
+            shapes = self._scratch_shapes(table_pages * PAGE, window)
+            size = sum(map(math.prod, shapes))
+            if spare is not None and spare.numel() >= size:
+                found, spare = spare[:size], spare[size:]
+            else:
+                found = zeros(size)
+            parts, stats = torch.split(found, [math.prod(each) for each in shapes])
+            self.scratch.append((parts.view(shapes[0]), stats.view(shapes[1])))
         self.logits = zeros(1, MAX_ROWS, vocab)
         self.blocks = zeros(MAX_ROWS, -(-vocab // 2048), 8)
         self.result = zeros(MAX_ROWS, 4)
@@ -212,12 +222,13 @@ class Buffers:
         size = self._config.ple_dim
         return self._planes[: MAX_ROWS * layers * size].view(MAX_ROWS, layers, size)
 
-    def _scratch(
-        self, zeros: Callable[..., Tensor], num_positions: int, window: int
-    ) -> tuple[Tensor, Tensor]:
+    def _scratch_shapes(
+        self, num_positions: int, window: int
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return those of a decode row's parts and of what joins them."""
         size = self._config.head_dim if window else self._config.global_head_dim
         shape = (MAX_ROWS, attention_parts(num_positions, window), self._config.num_heads)
-        return zeros(*shape, size), zeros(*shape, 2)
+        return (*shape, size), (*shape, 2)
 
 
 def _most_parts(weights: DeviceWeights) -> int:

@@ -15,6 +15,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from collections.abc import Sequence
 from types import ModuleType
 
 from torch import Tensor
@@ -29,6 +31,38 @@ from gemma_node.model.config import ModelConfig
 
 # Tokens of a tile: so many, or MAX_ROWS.
 NARROW = 8
+MIN_HEAD_DIM, _MAX_HEAD_DIM = 16, 512
+
+
+def device_problem(config: ModelConfig) -> str:
+    """Return why the device step cannot run this shape; '' when it can."""
+    for name in ('hidden_size', 'intermediate_size'):
+        if getattr(config, name) % 64:
+            return f'{name} {getattr(config, name)} is not a multiple of 64'
+    for name in ('head_dim', 'global_head_dim', 'ple_dim'):
+        size = getattr(config, name)
+        if size & (size - 1) or not MIN_HEAD_DIM <= size <= _MAX_HEAD_DIM:
+            return f'{name} {size} is no power of two from {MIN_HEAD_DIM} to {_MAX_HEAD_DIM}'
+    for layer in config.layers:
+        if layer.num_kv_heads * layer.head_dim % 64:
+            return f'keys of layer {layer.index} are not a multiple of 64 wide'
+        group = config.num_heads // layer.num_kv_heads
+        if group > NARROW:
+            return f'{group} query heads a key head are more than {NARROW}'
+    if config.num_owning_layers * config.ple_dim % 64:
+        return 'the owning layers\' share of the per-layer projection is not a multiple of 64'
+    return ''
+
+
+def _kind_of(layer: LayerWeights) -> Hashable:
+    """Return what decides which kernels a layer launches."""
+    matrices = (layer.qkv, layer.output, layer.gate_up, layer.down, layer.ple_gate,
+                layer.ple_projection)  # fmt: skip
+    shapes = tuple(
+        (each.kind, each.rows, each.columns, each.group, getattr(each.scales, 'dtype', None))
+        for each in matrices
+    )
+    return layer.plan.is_sliding, layer.plan.owns_kv, shapes
 
 
 class Passes:
@@ -52,9 +86,13 @@ class Passes:
         self.pools = pools
         self._ops = ops
         self._scale, self._ple_scale = scales
+        # One layer of each kind: together they launch whatever kernels a pass launches.
+        self.samples = list({_kind_of(each): each for each in weights.layers}.values())
 
-    def decode(self, buffers: Buffers, rows: int) -> None:
-        """Run single rows through all layers."""
+    def decode(
+        self, buffers: Buffers, rows: int, layers: Sequence[LayerWeights] | None = None
+    ) -> None:
+        """Run single rows through all layers, or through some."""
         ops, weights, config = self._ops, self.weights, self.config
         width = NARROW if rows <= NARROW else MAX_ROWS
         ops.embed(
@@ -62,7 +100,7 @@ class Passes:
             config.rms_norm_eps, buffers.h, buffers.narrow, buffers.x, rows,
         )  # fmt: skip
         self._mix(buffers, weights.context, 0, config.num_layers, width, rows)
-        for layer in weights.layers:
+        for layer in weights.layers if layers is None else layers:
             self._layer(buffers, layer, layer.plan.index, width, rows)
         self._head(buffers, width, rows)
 
@@ -170,8 +208,10 @@ class Passes:
         self._ops.choose(buffers.logits[0, row : row + 1], buffers.masks, None, buffers.blocks,
                          buffers.looks, buffers.best, 1)  # fmt: skip
 
-    def prompt(self, buffers: Buffers, rows: int) -> None:
-        """Run prompt rows through the owning layers."""
+    def prompt(
+        self, buffers: Buffers, rows: int, layers: Sequence[LayerWeights] | None = None
+    ) -> None:
+        """Run prompt rows through the owning layers, or through those among some."""
         ops, weights, config = self._ops, self.weights, self.config
         eps, owners = config.rms_norm_eps, config.num_owning_layers
         x, narrow, wide = buffers.x[:rows], buffers.narrow[:rows], buffers.wide
@@ -189,7 +229,9 @@ class Passes:
         planes = buffers.prompt_planes
         ops.per_layer(ids, table, self._ple_scale, mixed[None], config.hidden_size**-0.5,
                       weights.ple_norm, eps, 0, planes, rows)  # fmt: skip
-        for layer in weights.layers[:owners]:
+        for layer in weights.layers[:owners] if layers is None else layers:
+            if not layer.plan.owns_kv:
+                continue
             kind, size = int(layer.plan.is_sliding), layer.plan.head_dim
             q, attended = buffers.queries(size)[:rows], buffers.attended(size)[:rows]
             qkv = wide(rows, layer.qkv.rows)

@@ -41,21 +41,25 @@ from torch import Tensor
 from gemma_node.backends.cuda_buffers import Buffers
 from gemma_node.backends.cuda_buffers import MAX_ROWS
 from gemma_node.backends.cuda_buffers import PAGE
+from gemma_node.backends.cuda_passes import device_problem
+from gemma_node.backends.cuda_passes import MIN_HEAD_DIM
 from gemma_node.backends.cuda_passes import NARROW
 from gemma_node.backends.cuda_passes import Passes
 from gemma_node.backends.cuda_weights import DeviceWeights
+from gemma_node.backends.cuda_weights import LayerWeights
 from gemma_node.errors import ConfigError
-from gemma_node.model.config import ModelConfig
+from gemma_node.kernels import nvrtc
 from gemma_node.model.gemma4 import Gemma4
 from gemma_node.model.linear import rounded_scale
 
 # How many rows decode passes are run with: each has a graph.
-DECODED = (1, 2, 3, 4, 6, 8, 12, MAX_ROWS)
+DECODED = (1, 2, 4, 8, 12, MAX_ROWS)
 # Of how many rows at once the shared layers are run after prompts.
 FINISHED = (1, 2, 4, 8, MAX_ROWS)
 # Up to so many rows every multiple of 64 has a graph, then every multiple of 256.
 _FINE, _COARSE = 512, 256
-_MIN_HEAD_DIM, _MAX_HEAD_DIM = 16, 512
+# No kernel of a pass spills; what those of others spill, the driver adds.
+_STACK_BYTES = 128
 KV_DTYPES = {'bfloat16': torch.bfloat16, 'float8': torch.uint8}
 Ids = npt.NDArray[np.int32]
 
@@ -96,26 +100,6 @@ def prompt_rows(count: int) -> int:
     """Return how many rows a pass of so many is run with: few sizes, as each has a graph."""
     step = PAGE if count <= _FINE else _COARSE
     return -(-count // step) * step
-
-
-def device_problem(config: ModelConfig) -> str:
-    """Return why the device step cannot run this shape; '' when it can."""
-    for name in ('hidden_size', 'intermediate_size'):
-        if getattr(config, name) % 64:
-            return f'{name} {getattr(config, name)} is not a multiple of 64'
-    for name in ('head_dim', 'global_head_dim', 'ple_dim'):
-        size = getattr(config, name)
-        if size & (size - 1) or not _MIN_HEAD_DIM <= size <= _MAX_HEAD_DIM:
-            return f'{name} {size} is no power of two from {_MIN_HEAD_DIM} to {_MAX_HEAD_DIM}'
-    for layer in config.layers:
-        if layer.num_kv_heads * layer.head_dim % 64:
-            return f'keys of layer {layer.index} are not a multiple of 64 wide'
-        group = config.num_heads // layer.num_kv_heads
-        if group > NARROW:
-            return f'{group} query heads a key head are more than {NARROW}'
-    if config.num_owning_layers * config.ple_dim % 64:
-        return 'the owning layers\' share of the per-layer projection is not a multiple of 64'
-    return ''
 
 
 @contextmanager
@@ -172,6 +156,7 @@ class DeviceModel:
         self._ops = ops
         self._graphs = graphs and device.type == 'cuda' and ops.NAME == 'triton'
         self._captured: dict[tuple[str, int], torch.cuda.CUDAGraph] = {}
+        self._ran: set[str] = set()
         self._kept: list[npt.NDArray[np.float32]] = []
         table_pages = -(-context_tokens // PAGE)
         self.weights = DeviceWeights(
@@ -197,6 +182,11 @@ class DeviceModel:
             for rows in (MAX_ROWS, self.max_prompt_rows)
         )  # fmt: skip
         is_cuda = device.type == 'cuda'
+        if is_cuda:
+            # After packing: what that has made it grow by is given back.
+            with torch.cuda.device(device):
+                torch.cuda.synchronize()
+                nvrtc.limit_stack(_STACK_BYTES)
         # Lower numbers go first: decode steps before prompts.
         self._streams: list[Any] = [
             torch.cuda.Stream(device, priority=each)  # type: ignore[no-untyped-call]
@@ -345,7 +335,7 @@ class DeviceModel:
             with self._ops.compiling():
                 # Of how many tokens a tile is decides what is compiled, not the number of rows.
                 self._run_all([each for each in (1, NARROW, MAX_ROWS) if each in rows],
-                              prompt_rows)  # fmt: skip
+                              prompt_rows, self._passes.samples)  # fmt: skip
         mask = np.full(-(-self.config.vocab_size // 32), -1, np.int32)
         for count in rows:
             zeros = np.zeros(count, np.int32)
@@ -357,14 +347,19 @@ class DeviceModel:
             self.prompt(np.zeros(PAGE, np.int32), 0, 0, range(count))
         self.look(0, mask, prompts=True)
 
-    def _run_all(self, rows: Sequence[int], prompt_rows: Sequence[int]) -> None:
-        """Launch once whatever passes of so many rows launch."""
+    def _run_all(
+        self,
+        rows: Sequence[int],
+        prompt_rows: Sequence[int],
+        layers: Sequence[LayerWeights] | None = None,
+    ) -> None:
+        """Launch once whatever passes of so many rows launch, in all layers or in some."""
         passes, buffers = self._passes, self._prompts
         for count in prompt_rows:
-            passes.prompt(buffers, count)
+            passes.prompt(buffers, count, layers)
         for count in rows:
-            passes.decode(self._buffers, count)
-        for count in FINISHED:
+            passes.decode(self._buffers, count, layers)
+        for count in (1, NARROW, MAX_ROWS):
             passes.finish(buffers, count)
         passes.look(buffers, 0)
 
@@ -373,7 +368,7 @@ class DeviceModel:
         owners = config.layers[: config.num_owning_layers]
         same = [each for each in owners if each.is_sliding == is_sliding]
         if not same:
-            return torch.zeros(1, 1, 2, 1, PAGE, _MIN_HEAD_DIM, dtype=dtype, device=self.device)
+            return torch.zeros(1, 1, 2, 1, PAGE, MIN_HEAD_DIM, dtype=dtype, device=self.device)
         shape = (count, len(same), 2, same[0].num_kv_heads, PAGE, same[0].head_dim)
         return torch.zeros(shape, dtype=dtype, device=self.device)
 
@@ -424,7 +419,7 @@ class DeviceModel:
         return _looks(buffers, rows)
 
     def _run(
-        self, name: str, buffers: Buffers, rows: int, body: Callable[[Buffers, int], None]
+        self, name: str, buffers: Buffers, rows: int, body: Callable[..., None]
     ) -> None:
         """Replay the graph of a pass, or run it; the first run of each compiles and captures."""
         if not self._graphs:
@@ -432,15 +427,20 @@ class DeviceModel:
             return
         is_prompt = buffers is self._prompts
         key = (f'prompt {name}' if is_prompt else name, rows)
-        if key in self._captured:
-            self._captured[key].replay()
-            return
-        body(buffers, rows)
-        torch.cuda.synchronize()
-        graph = torch.cuda.CUDAGraph()
-        # Kernels of a graph keep the priority of the stream that they were captured on.
-        with torch.cuda.stream(self._streams[is_prompt]):
-            graph.capture_begin()
-            body(buffers, rows)
-            graph.capture_end()
-        self._captured[key] = graph
+        if key not in self._captured:
+            graph = torch.cuda.CUDAGraph()
+            # Kernels are loaded when they first run, which no capture may do. Of what may run
+            # twice, one layer of each kind does, and then the graph.
+            is_sampled = name != 'finish' and key[0] in self._ran
+            body(buffers, rows, *([self._passes.samples] if is_sampled else []))
+            self._ran.add(key[0])
+            torch.cuda.synchronize()
+            # Kernels of a graph keep the priority of the stream that they were captured on.
+            with torch.cuda.stream(self._streams[is_prompt]):
+                graph.capture_begin()
+                body(buffers, rows)
+                graph.capture_end()
+            self._captured[key] = graph
+            if not is_sampled:
+                return
+        self._captured[key].replay()

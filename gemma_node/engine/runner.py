@@ -33,7 +33,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from gemma_node.backends.cuda_step import device_problem
+from gemma_node.backends.cuda_passes import device_problem
 from gemma_node.engine.config import EngineConfig
 from gemma_node.engine.sampler import Mask
 from gemma_node.engine.sampler import numbers

@@ -199,6 +199,7 @@ def shared_bytes(kind: str, plan: Plan, tokens: int) -> int:
     return plan.warps * plan.depth * _STAGE[kind] + _partial_bytes(plan, tokens)
 
 
+@cache
 def fitted(
     kind: str, plan: Plan, tokens: int, shared: tuple[int, int], *, gated: bool = False
 ) -> Plan | None:

@@ -41,6 +41,7 @@ CACHE_VARIABLE = 'GEMMA_NODE_KERNEL_CACHE'
 # The driver's numbers for attributes of a function, and of a launch.
 _SHARED_ATTRIBUTE = 8
 _EARLY_ATTRIBUTE = 6
+_STACK_LIMIT = 0
 
 
 class KernelError(GemmaNodeError):
@@ -102,6 +103,17 @@ def problem() -> str:
     if compiler() is None:
         return f'none of {", ".join(NAMES)} can be loaded'
     return '' if driver() is not None else 'libcuda.so.1 cannot be loaded'
+
+
+def limit_stack(nbytes: int) -> bool:
+    """
+    Set the stack of a thread in the current context; return whether the driver did.
+
+    Its default of 1 KiB is kept for every thread that the device can hold, 264 MiB on an H200. A
+    kernel that needs more makes it grow when it is launched.
+    """
+    library = driver()
+    return library is not None and not library.cuCtxSetLimit(_STACK_LIMIT, c_size_t(nbytes))
 
 
 def cache_folder() -> Path:

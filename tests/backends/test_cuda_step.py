@@ -15,17 +15,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Sequence
+from contextlib import nullcontext
+from functools import partial
 import os
 from types import ModuleType
 from typing import Any
+from typing import cast
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 import torch
 
-from gemma_node.backends.cuda_step import device_problem
+from gemma_node.backends.cuda_buffers import Buffers
+from gemma_node.backends.cuda_passes import device_problem
 from gemma_node.backends.cuda_step import DeviceModel
 from gemma_node.engine.config import EngineConfig
 from gemma_node.engine.device_runner import DeviceRunner
@@ -171,6 +177,81 @@ def test_pages_that_are_all_in_use_are_said() -> None:
     with pytest.raises(MemoryError, match='cache pages on the device are in use'):
         for _ in range(100):
             pool.take()
+
+
+class _Graph:
+    """Runs what is launched while it is captured when it is replayed, and not before."""
+
+    launches: ClassVar[list[Callable[[], None]] | None] = None
+
+    def capture_begin(self) -> None:
+        type(self).launches = []
+
+    def capture_end(self) -> None:
+        self.kept, type(self).launches = type(self).launches, None
+
+    def replay(self) -> None:
+        for launch in self.kept or ():
+            launch()
+
+
+def _captured(launch: Callable[..., None]) -> Callable[..., None]:
+    """Return what runs at once, or is taken by a capture."""
+
+    def run(*each: Any, **more: Any) -> None:
+        if _Graph.launches is None:
+            launch(*each, **more)
+        else:
+            _Graph.launches.append(partial(launch, *each, **more))
+
+    return run
+
+
+class _Recorded:
+    """The twins, counted as they run, whose launches a capture takes."""
+
+    NAME = plain_ops.NAME
+
+    def __init__(self) -> None:
+        self.num_run = 0
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        launch = getattr(plain_ops, name)
+
+        def run(*each: Any, **more: Any) -> None:
+            self.num_run += _Graph.launches is None
+            _captured(launch)(*each, **more)
+
+        return run
+
+
+def test_a_pass_is_right_when_it_is_captured_and_when_it_is_replayed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(torch.cuda, 'CUDAGraph', _Graph)
+    monkeypatch.setattr(torch.cuda, 'synchronize', lambda: None)
+    monkeypatch.setattr(torch.cuda, 'stream', lambda _: nullcontext())
+    monkeypatch.setattr(Buffers, 'pick', _captured(Buffers.pick))
+    model, recorded = _model(), _Recorded()
+    graphs = _device_runner(model, cast('ModuleType', recorded))
+    plain = _device_runner(model, plain_ops)
+    graphs._step._graphs, graphs._step._streams = True, [None, None]
+    monkeypatch.setattr(graphs._step, '_beside', nullcontext)
+    counts = []
+    for number in (1, 2, 1, 2):
+        for lane, end in ((0, 64), (1, 128)):
+            prompt = _rows(lane, 0, end, end, (end - 1,))
+            (found,), (wanted,) = _ask(graphs, prompt), _ask(plain, prompt)
+            assert found.tobytes() == wanted.tobytes()
+        rows = [_rows(lane, 64 * (lane + 1), 64 * (lane + 1) + 1, 64 * (lane + 1), (0,))
+                for lane in range(number)]  # fmt: skip
+        before = recorded.num_run
+        for found, wanted in zip(_ask(graphs, *rows), _ask(plain, *rows), strict=True):
+            assert found.tobytes() == wanted.tobytes()
+        counts.append(recorded.num_run - before)
+    # The first pass runs as a whole, one of other rows some layers of it, and then none does.
+    assert counts[0] > counts[1] > 0
+    assert counts[2:] == [0, 0]
 
 
 @pytest.mark.gpu

@@ -74,6 +74,23 @@ def _room(mode: int, tokens: int, rows: int, parts: int, device: str = 'cpu') ->
     return torch.full((tokens, rows), torch.nan, dtype=torch.bfloat16, device=device)
 
 
+@pytest.mark.parametrize('result', [0, 42])
+def test_the_stack_of_threads_is_asked_to_be_small(
+    monkeypatch: pytest.MonkeyPatch, result: int
+) -> None:
+    asked = []
+
+    def limit(which: int, nbytes: ctypes.c_size_t) -> int:
+        asked.append((which, nbytes.value))
+        return result
+
+    monkeypatch.setattr(nvrtc, 'driver', lambda: SimpleNamespace(cuCtxSetLimit=limit))
+    assert nvrtc.limit_stack(128) is (result == 0)
+    assert asked == [(0, 128)]
+    monkeypatch.setattr(nvrtc, 'driver', lambda: None)
+    assert not nvrtc.limit_stack(128)
+
+
 def built(folder: Path, options: tuple[str, ...]) -> ctypes.CDLL:
     compiler = shutil.which(os.environ.get('CXX', 'g++'))
     assert compiler, 'the package is built with a C++ compiler'
