@@ -48,6 +48,7 @@ from demo_data.chains import Makers
 from demo_data.defined import draw_defined
 from demo_data.extras import extended
 from demo_data.extras import optioned
+from demo_data.graded import graded_book
 from demo_data.household import demo_like
 from demo_data.household import halt
 from demo_data.household import remarked
@@ -107,6 +108,7 @@ class Drill:
     is_paired: bool = False
     twins: int = 0
     optioned: float = 0.0
+    is_graded: bool = False
     is_scene: bool = False
     is_machine: bool = False
     is_home: bool = False
@@ -118,6 +120,8 @@ class Drill:
             return scenes.scene_book(rng)
         if self.is_machine:
             return machines.machine_book(rng)
+        if self.is_graded:
+            return graded_book(rng)
         if self.is_home:
             return demo_like(rng)
         if self.is_meaning:
@@ -206,6 +210,7 @@ DRILLS: dict[str, Drill] = {
     'invented': Drill(11, ((4, calls.command), (3, calls.by_name), (2, calls.by_description), (2, refusals.unavailable)), nonces=0.8, strange=1.0, composed=0.6, alike=0.45),
     'closed': Drill(7, ((8, refusals.demanded), (1, calls.command)), _has('place', 'object', 'person', 'code', 'surface'), ('closed', 'gate'), is_blind=False),
     'flag': Drill(8, ((6, calls.command), (1, calls.by_name), (1, calls.first_step)), lambda s: not s.is_motion, with_flag=True, composed=0.5),
+    'graded': Drill(0, ((9, calls.command), (1, calls.by_name), (1, wished_beside)), is_graded=True),
     'optioned': Drill(0, ((8, calls.command), (1, calls.by_name)), lambda s: bool(s.says) and not s.is_motion, nonces=0.9, strange=0.8, composed=0.5, extra=0.0, optioned=1.0),
     'declared': Drill(5, ((7, states.declared), (2, calls.command), (1, refusals.unavailable)), _has('place', 'object', 'person', 'code', 'choice', 'number', 'integer'), strange=0.5),
     'orders': Drill(0, ((1, makers_rules.ordered),), rules=('order',), is_blind=False, past=True),
@@ -245,6 +250,7 @@ FOURTH: dict[str, float] = {
     'address': 3, 'invented': 11, 'closed': 5, 'flag': 7, 'declared': 4, 'several': 4,
     'orders': 22, 'either': 44, 'gates': 24, 'branches': 14, 'left_out': 12, 'choices': 8, 'idle': 20, 'asked': 10, 'named': 22, 'optioned': 16,
     'twins': 20, 'numbers': 8, 'defined': 20, 'copied': 14, 'nested': 12, 'exact': 16, 'mended': 13, 'injected': 12, 'reading': 11, 'texts': 10,
+    'graded': 22,
     'wordy': 24, 'others': 12, 'lacking': 11, 'facts': 15,
     'meaning': 60,
     'scenes': 62,
