@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+import itertools
 import random
 
 from demo_data import quantities
@@ -124,7 +125,7 @@ def _of_sizes(rng: random.Random) -> list[Skill]:
     _, pool, small, smaller, smallest, big, bigger, biggest = row
     thing, verb = rng.choice(things), rng.choice(verbs)
     start = rng.randrange(len(pool) - 3)
-    numbers = sorted((Fraction(n) for n in rng.sample(pool[start:start + 7], min(rng.choice((2, 2, 3, 3, 4)), len(pool[start:start + 7])))))
+    numbers = sorted(Fraction(n) for n in rng.sample(pool[start:start + 7], min(rng.choice((2, 2, 3, 3, 4)), len(pool[start:start + 7]))))
     form = rng.choice(('{V} the {t} of {q}.', '{V} the {t} ({q}).', '{V} a {t} of {q}.', 'The {q} {t}: {v} it.', '{V} the {q} {t}.', '{t}, {q}.', '{V} a {t}. Size: {q}.', 'To {v} the {t} of {q}.'))
     tools = []
     names = _names(rng, verb, thing, [f'{quantities.plain(n)}' for n in numbers])
@@ -154,7 +155,7 @@ def _for_loads(rng: random.Random) -> list[Skill]:
     verb, noun = rng.choice(verbs), rng.choice(what)
     low = Fraction(rng.choice(bounds))
     edges = [low] if rng.random() < 0.45 else [low, low * rng.choice((2, 3, 4, 5))]
-    spans = [(Fraction(0), edges[0]), *zip(edges, edges[1:], strict=False), (edges[-1], edges[-1] * 6)]
+    spans = [(Fraction(0), edges[0]), *itertools.pairwise(edges), (edges[-1], edges[-1] * 6)]
     names = _names(rng, verb, noun, ('light', 'medium', 'heavy', 'extra')[:len(spans)] if len(spans) > 2 else ('light', 'heavy'))
     tools = []
     singular = noun.removesuffix('s')
