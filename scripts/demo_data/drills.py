@@ -76,6 +76,8 @@ from demo_data.readings import reading
 from demo_data.remarks import remark
 from demo_data.skills import Arg
 from demo_data.skills import Skill
+from demo_data.sorts import absent
+from demo_data.sorts import draw_sorted
 from demo_data.stated import with_rule
 from demo_data.told import fact
 from demo_data.told import told
@@ -104,6 +106,7 @@ class Drill:
     defined: float = 0.0
     measured: float = 0.0
     listed: float = 0.0
+    sorted: float = 0.0
     nested: float = 0.16
     is_paired: bool = False
     twins: int = 0
@@ -126,7 +129,7 @@ class Drill:
             return demo_like(rng)
         if self.is_meaning:
             return meant.meaning_book(rng)
-        if rng.random() < 0.12 and not self.by_pose and not self.with_flag and not self.alike and not self.defined and not self.measured and not self.twins and not self.optioned and not self.listed and self.nested < 0.5 and self.nonces < 1 and any(self.fits(t.skill) for t in demo_book().tools):
+        if rng.random() < 0.12 and not self.by_pose and not self.with_flag and not self.alike and not self.defined and not self.measured and not self.twins and not self.optioned and not self.listed and not self.sorted and self.nested < 0.5 and self.nonces < 1 and any(self.fits(t.skill) for t in demo_book().tools):
             return with_rule(rng, demo_book(), self.rules) if self.rules else demo_book()
         start = rng.choice([s for s in skills().values() if self.fits(s)])
         if self.with_flag:
@@ -140,6 +143,8 @@ class Drill:
             starts = optioned(rng, start, rng.choice((2, 2, 3, 3, 4))) or starts
         if rng.random() < self.listed:
             starts = [draw_listed(rng)]
+        if rng.random() < self.sorted:
+            starts = [draw_sorted(rng)]
         book = small_book(rng, starts, rng.choice((1, 1, 2, 3, 4) if self.twins else (1, 2, 3, 4) if self.optioned else (2, 3, 3, 4, 4, 5, 7)), nonces=self.nonces, strange=self.strange, composed=self.composed, extra=self.extra, nested=self.nested, twins=self.twins)
         book = with_glossary(rng, book)
         return with_rule(rng, book, self.rules) if self.rules else book
@@ -219,6 +224,7 @@ DRILLS: dict[str, Drill] = {
     'branches': Drill(0, ((1, makers_rules.branching),), is_blind=False, past=True),
     'left_out': Drill(0, ((8, missing.left_out), (2, missing.bare_call), (4, missing.described_only), (9, missing.complete), (3, calls.by_description), (1.5, calls.by_name)), _NEEDY),
     'lacking': Drill(0, ((8, missing.left_out), (7, missing.complete), (2, drills.given), (1, missing.described_only)), _has_needs, strange=0.5),
+    'sorts': Drill(0, ((7, absent), (7, calls.command), (1, calls.by_name), (1, missing.left_out)), sorted=1.0, strange=0.4),
     'choices': Drill(0, ((1, missing.choices),), _NAMED, strange=0.5),
     'idle': Drill(0, ((5, remark), (7, told), (4, fact), (6, wanted), (4, missing.news), (5, missing.mention), (4, missing.cancelled), (4, refusals.to_somebody), (4, refusals.forbidden), (1, refusals.chat), (7, drills.indirect), (5, drills.statement), (6, missing.complete), (1.5, calls.instead), (4, wished_beside))),
     'named': Drill(0, ((6, named_beside), (3, calls.by_name), (2, wished_beside), (1, calls.command), (1, calls.by_description)), nonces=0.85, strange=0.9, composed=0.5),
@@ -251,7 +257,7 @@ FOURTH: dict[str, float] = {
     'orders': 22, 'either': 44, 'gates': 24, 'branches': 14, 'left_out': 12, 'choices': 8, 'idle': 20, 'asked': 10, 'named': 22, 'optioned': 16,
     'twins': 20, 'numbers': 8, 'defined': 20, 'copied': 14, 'nested': 12, 'exact': 16, 'mended': 13, 'injected': 12, 'reading': 11, 'texts': 10,
     'graded': 22,
-    'wordy': 24, 'others': 12, 'lacking': 11, 'facts': 15,
+    'wordy': 24, 'others': 12, 'lacking': 11, 'facts': 15, 'sorts': 18,
     'meaning': 60,
     'scenes': 62,
     'machines': 50,

@@ -180,7 +180,10 @@ def idle(m: CaseMaker) -> Case | None:
     found = scene_of(m.book)
     if found is None or not found[1].idle:
         return None
-    return Case('chat', m.say(_filled(m, m.rng.choice(found[1].idle)), noise=0.4, polite=False), no_action(IDLE))
+    said = _filled(m, m.rng.choice(found[1].idle))
+    if slots_of(said.template) - said.values.keys():
+        return None
+    return Case('chat', m.say(said, noise=0.4, polite=False), no_action(IDLE))
 
 
 def beyond(m: CaseMaker) -> Case | None:

@@ -25,6 +25,7 @@ from demo_data import measured
 from demo_data import rare
 from demo_data import robots
 from demo_data import scenes
+from demo_data import sorts
 from demo_data import watch_kinds as watches
 from demo_data import words
 from demo_data.catalogues import demo_catalogue
@@ -47,7 +48,7 @@ def vocabulary() -> dict[str, set[str]]:
     return {
         'tool_names': {name for skill in own for name in skill.names} | measured.names(),
         'argument_names': {name for skill in own for arg in skill.args for name in arg.names} | extras.argument_names() | measured.argument_names(),
-        'choices': {choice for skill in own for arg in skill.args for choice in arg.choices} | extras.choices(),
+        'choices': {choice for skill in own for arg in skill.args for choice in arg.choices} | extras.choices() | sorts.choices(),
         'descriptions': {text for skill in own for text in skill.descriptions},
         'places': set(words.PLACES), 'objects': set(words.OBJECTS), 'surfaces': set(words.SURFACES),
         'persons': set(words.PEOPLE), 'robots': set(words.ROBOTS), 'groups': set(words.GROUPS),
