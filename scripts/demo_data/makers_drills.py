@@ -194,6 +194,33 @@ def misheard(rng: random.Random, text: str) -> str:
     return text
 
 
+_LITTLE = frozenset('please could would with that this from into over there here them they your have will what when want need some more than then just make sure'.split())
+
+
+def heard(m: CaseMaker) -> Case | None:
+    """A wish whose telling words came out of speech recognition as others; some of it is as it was."""
+    rng = m.rng
+    wish = m.wish()
+    if wish is None or wish.tool.side is not None:
+        return None
+    template = wish.said.template
+    spots = [x for x in re.finditer(r'(?<![\w{.\'])[a-z]{3,}(?![\w}.\'])', template) if x.group() not in _LITTLE]
+    values = dict(wish.said.values)
+    known = [k for k, v in values.items() if k not in wish.said.fixed and v.islower() and not re.search(r'\d', v) and k.removesuffix('_u') in wish.tool.slots
+             and wish.tool.slots[k.removesuffix('_u')].choices]
+    count = max(1, len(spots) // 2) if spots and (not known or rng.random() < 0.75) else 0
+    for spot in sorted(rng.sample(spots, min(count, rng.choice((1, 1, 2)))), key=lambda x: -x.start()):
+        template = template[:spot.start()] + misheard(rng, spot.group()) + template[spot.end():]
+    if known and (not count or rng.random() < 0.4):
+        key = rng.choice(known)
+        values[key] = misheard(rng, values[key])
+    if template == wish.said.template and values == wish.said.values:
+        return None
+    said = replace(wish.said, template=template, values=values, fixed=wish.said.fixed | {*values})
+    text = m.say(said, noise=0.0)
+    return Case('command', re.sub(r'[,.!?;]+(?= |$)', '', text).lower() if rng.random() < 0.35 and not wish.said.fixed else text, call(wish.call))
+
+
 def neighbour(rng: random.Random, value: str) -> str:
     """Name something like a value that is another thing."""
     digits = re.findall(r'\d+', value)
