@@ -58,6 +58,8 @@ _NO_VERB = frozenset("""a all an another any are as at back both can could did d
     after angry baby bags bars baskets beams bees beginners bird blade boots breakfast broken bubbles burglars burning cables cage chairs clouds cosy creases cucumbers ferns football frost grandma's guests heating
     holidaymakers' hopeless humid jungle kids leaves lisbon mixed night-night nom oompah petrol pigeons points pollen remis rook rubber scissors server she's still streaks suitcases t-shirts tablecloths they're threads
     through wasps we've wedges white who's fire
+    apart autumn ball balls beech blades breeze chair chopsticks coins cup ding dung ears feet found fresh glitter grandpa holes i've knees lamp lane league lesson's low marbles marshmallows needles new noon onto
+    picture plim quiet quorl repro rolled sheets shelf spaghetti sums sun sunset they've thistles time's tube under vault
     360 alarm and anything bread broccoli bunker cans carrots cartons chips closer disc don't doors doorsteps due everything flames flat forefinger full further good heavy here's lamps lights magazines newspapers not
     old palm planks radiation rain red scene schnitzel see-through shards sharp soda that's timber toast tomorrow's wheels where's
     air bar blue board bronze copper cow crust cups curtain dinner done dust final foil from grass green hay hops hot ink into iodine key lid lift loaves log metal mist naked over people petals photometer
