@@ -223,9 +223,8 @@ def _filled(m: CaseMaker, template: str, tool: Tool | None = None) -> Said:
         if arg is None:
             continue
         slot = tool.slots.get(arg.key) if tool is not None else None
-        drawn = spoken_value(rng, arg, slot or _free_slot(arg), with_unit=True)
-        if drawn is not None:
-            said[key] = drawn[1]
+        tries = (spoken_value(rng, arg, slot or _free_slot(arg), with_unit=True) for _ in range(8))
+        said[key] = next((drawn[1] for drawn in tries if drawn is not None), f'{arg.high:g}')
     said = {k: v for k, v in said.items() if k in slots_of(text)}
     return Said(text.lstrip('!'), said, not text.startswith('!'), frozenset(said))
 
