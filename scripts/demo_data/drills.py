@@ -258,7 +258,7 @@ FOURTH: dict[str, float] = {
     'orders': 22, 'either': 44, 'gates': 24, 'branches': 14, 'left_out': 12, 'choices': 8, 'idle': 20, 'asked': 10, 'named': 22, 'optioned': 16,
     'twins': 20, 'numbers': 8, 'defined': 20, 'copied': 14, 'nested': 12, 'exact': 16, 'mended': 13, 'injected': 12, 'reading': 11, 'texts': 10,
     'graded': 22, 'heard': 14,
-    'wordy': 24, 'others': 12, 'lacking': 11, 'facts': 15, 'sorts': 18,
+    'wordy': 34, 'others': 12, 'lacking': 11, 'facts': 15, 'sorts': 18,
     'meaning': 60,
     'scenes': 62,
     'machines': 50,

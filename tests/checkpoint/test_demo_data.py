@@ -29,6 +29,7 @@ from demo_data import listing
 from demo_data import mended
 from demo_data import motion
 from demo_data import packing
+from demo_data import procedures
 from demo_data import quantities
 from demo_data import saying
 from demo_data import show
@@ -442,3 +443,36 @@ def test_conditions_in_verbs_errors_and_numbers_of_things_hold_as_laid() -> None
                 assert watch.holds(state) is truth
                 assert watch.opposite().holds(state) is not truth
                 assert ' ' not in watch.name
+
+
+def test_a_table_of_one_input_orders_what_its_value_says() -> None:
+    rng = random.Random(3)
+    found = 0
+    for index in range(12):
+        _, book, _ = packing.draw_drill(31, index, 2, 1.0, 'either')
+        ruled = procedures.table(rng, book)
+        for rule in ruled:
+            for other in ruled:
+                assert rule.condition is not None and other.condition is not None
+                state = State()
+                other.condition.lay(rng, state, False, None)
+                rule.condition.lay(rng, state, True, None)
+                assert other.condition.holds(state) is (other is rule)
+                found += 1
+    assert found > 20
+
+
+def test_a_word_of_the_same_sort_is_asked_about_only_where_it_is_not_declared() -> None:
+    found = 0
+    for index in range(8):
+        settings, _, cases = packing.draw_drill(17, index, 18, 1.0, 'sorts')
+        schemas = [p for t in settings.tools for p in t.parameters['properties'].values()]
+        declared = {c.replace('_', ' ').lower() for p in schemas for c in p.get('enum', ())}
+        for case in cases:
+            if case.kind == 'unknown_choice':
+                found += 1
+                name, arguments = case.answer.calls[0]
+                assert name == 'ask_operator'
+                asked = arguments['question'].removeprefix('I do not know ')
+                assert asked.partition('. Which')[0].lower() not in declared
+    assert found > 5
