@@ -426,7 +426,7 @@ def _declared(rng: random.Random, arg: Arg, strange: float) -> Declared:
     if unit == 'm' and high >= 10 and low == -high:
         high = rng.choice((10, 10, 20, 20, 50, 100, 1000))
         return Declared(unit, -high, high)
-    if family and rng.random() < strange * 0.4 and low >= 0:
+    if family and not arg.keeps_all and rng.random() < strange * 0.4 and low >= 0:
         other = rng.choice(tuple(family))
         scale = float(family[unit] / family[other])
         new_low, new_high = low * scale, high * scale
@@ -439,7 +439,7 @@ def _declared(rng: random.Random, arg: Arg, strange: float) -> Declared:
             low, high, unit, is_integer = round(low / 100, 2), round(high / 100, 2), other, False
         elif other == 'rad' and unit == 'deg' and high <= 360:
             low, high, unit, is_integer = 0.0, round(high / 57.29577951, 2), other, False
-    if rng.random() < 0.3 and low >= 0 and high - low > 4 and unit not in ('rad', 'fraction', 'deg', '%'):
+    if not arg.keeps_all and rng.random() < 0.3 and low >= 0 and high - low > 4 and unit not in ('rad', 'fraction', 'deg', '%'):
         high = round(low + (high - low) * rng.choice((0.5, 0.6, 0.8, 1.2, 1.5)), 0)
     return Declared(unit, low, high, is_integer, arg.step if is_integer else 0.0)
 

@@ -45,6 +45,10 @@ from demo_data.catalogues import small_book
 from demo_data.catalogues import with_glossary
 from demo_data.chains import learnt_turns
 from demo_data.chains import Makers
+from demo_data.clocks import clocked
+from demo_data.clocks import counted
+from demo_data.clocks import draw_clock
+from demo_data.clocks import draw_counted
 from demo_data.defined import draw_defined
 from demo_data.extras import extended
 from demo_data.extras import optioned
@@ -115,6 +119,7 @@ class Drill:
     is_scene: bool = False
     is_machine: bool = False
     is_home: bool = False
+    counts: bool = False
     is_meaning: bool = False
 
     def book(self, rng: random.Random) -> Book | None:
@@ -129,6 +134,9 @@ class Drill:
             return demo_like(rng)
         if self.is_meaning:
             return meant.meaning_book(rng)
+        if self.counts:
+            starts = rng.sample((draw_clock, draw_counted, draw_counted, draw_clock), rng.choice((1, 1, 2)))
+            return small_book(rng, [draw(rng) for draw in dict.fromkeys(starts)], rng.choice((2, 3, 4, 5)), nonces=0.1, strange=0.6, composed=0.3, extra=0.05)
         if rng.random() < 0.12 and not self.by_pose and not self.with_flag and not self.alike and not self.defined and not self.measured and not self.twins and not self.optioned and not self.listed and not self.sorted and self.nested < 0.5 and self.nonces < 1 and any(self.fits(t.skill) for t in demo_book().tools):
             return with_rule(rng, demo_book(), self.rules) if self.rules else demo_book()
         start = rng.choice([s for s in skills().values() if self.fits(s)])
@@ -249,6 +257,7 @@ DRILLS: dict[str, Drill] = {
     'household': Drill(0, ((12, calls.command), (2, calls.converted), (4, spoken), (5, halt), (3, unable), (2.5, remarked), (3, refusals.unknown_choice), (2, refusals.unclear), (1, missing.left_out), (1, calls.first_step), (1, calls.several), (1, together), (1, corrected),
                            (1, calls.instead), (1, refusals.forbidden), (1, refusals.chat), (0.7, fact), (0.7, refusals.to_somebody), (0.7, wanted), (0.7, drills.indirect), (0.7, refusals.unavailable), (0.7, calls.by_name)), is_home=True),
     'meaning': Drill(0, ((14, calls.command), (2, meant.beyond), (1, calls.several), (1, calls.first_step), (1, together), (1, corrected), (1, calls.by_name), (1, drills.indirect), (1, refusals.unknown_choice), (0.5, told), (0.5, wanted), (0.5, fact), (0.5, refusals.forbidden)), is_meaning=True),
+    'counted': Drill(0, ((8, clocked), (9, counted), (3, calls.command), (1, calls.converted), (1, calls.by_name), (1, refusals.unavailable), (1, missing.left_out)), counts=True),
     'reading': Drill(0, ((5, reading), (1, states.question), (1, states.unanswerable), (3, calls.command)), is_blind=False),
 }
 # Weights in a fourth helping, where they differ: what is learnt comes seldom.
@@ -262,7 +271,7 @@ FOURTH: dict[str, float] = {
     'meaning': 60,
     'scenes': 62,
     'machines': 50,
-    'household': 34,
+    'household': 34, 'counted': 16,
 }
 _ENOUGH = 4
 

@@ -52,6 +52,7 @@ FOLDER = Path(__file__).with_name('scenes')
 _ARG = re.compile(r'a (\S+) (\w+)(?: (-?[\d.]+)\.\.(-?[\d.]+)(?: ([\w/%]+))?)? : ([^|]+)(?:\|(.+))?')
 _TOOL = re.compile(r't (@?)(\w+)(?:\(([^)]*)\))?((?: \w+)*) : (.+)')
 PREFIX = 's:'
+_FILLED = frozenset(('place', 'object', 'person', 'n'))
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ class Scene:
     idle: tuple[str, ...]
     beyond: tuple[str, ...]
     lacking: dict[str, tuple[tuple[str, str], ...]]
+    args: dict[str, Arg]
 
 
 @functools.cache
@@ -105,7 +107,11 @@ def _scene(where: str, name: str, body: str) -> Scene:
     for skill in made:
         if not skill.says:
             raise ValueError(f'{where}: nobody asks for {skill.key}')
-    return Scene(tuple(made), tuple(idle), tuple(beyond), {k: tuple(v) for k, v in lacking.items()})
+    for text in (*idle, *beyond, *(text for texts in lacking.values() for _, text in texts)):
+        unknown = {s.removesuffix('_u') for s in slots_of(text)} - args.keys() - _FILLED
+        if unknown:
+            raise ValueError(f'{where}: {text!r} has the slots {sorted(unknown)}, which are not declared')
+    return Scene(tuple(made), tuple(idle), tuple(beyond), {k: tuple(v) for k, v in lacking.items()}, args)
 
 
 def _items(text: str) -> list[str]:
@@ -151,7 +157,7 @@ def _with_says(skill: Skill, says: list[str], where: str) -> Skill:
     needed = {a.key for a in skill.args if not a.optional}
     for text in says:
         slots = {s.removesuffix('_u') for s in slots_of(text)}
-        if not slots - {'place', 'object', 'person', 'n'} <= known or not needed <= slots:
+        if not slots - _FILLED <= known or not needed <= slots:
             raise ValueError(f'{where}: {skill.key}: {text!r} has the slots {sorted(slots)}, not {sorted(known)}')
     return Skill(skill.key, skill.names, skill.descriptions, (*skill.says, *says), skill.args, says_units=True)
 
@@ -217,7 +223,7 @@ def _filled(m: CaseMaker, template: str, tool: Tool | None = None) -> Said:
     text = expand(rng, template)
     said = dict(speech.fillers(rng))
     found = scene_of(m.book)
-    known = {a.key: a for s in (found[1].skills if found else ()) for a in s.args}
+    known = found[1].args if found else {}
     for key in slots_of(text):
         arg = known.get(key.removesuffix('_u'))
         if arg is None:

@@ -31,7 +31,8 @@ class Arg:
     """
     One argument of a skill; `kind` says how values are made and spoken.
 
-    `keeps_all` is for choices that the description tells of: a tool declares all of them.
+    `keeps_all` is for choices that the description tells of: a tool declares all of them; for numbers
+    whose range is what it is.
     """
 
     key: str

@@ -17,6 +17,7 @@
 
 from __future__ import annotations
 
+from demo_data import clocks
 from demo_data import defined
 from demo_data import extras
 from demo_data import frames_sites
@@ -46,7 +47,7 @@ def vocabulary() -> dict[str, set[str]]:
     own = (*skills().values(), *worked)
     pools = rare.pools()
     return {
-        'tool_names': {name for skill in own for name in skill.names} | measured.names(),
+        'tool_names': {name for skill in own for name in skill.names} | measured.names() | clocks.names(),
         'argument_names': {name for skill in own for arg in skill.args for name in arg.names} | extras.argument_names() | measured.argument_names(),
         'choices': {choice for skill in own for arg in skill.args for choice in arg.choices} | extras.choices() | sorts.choices(),
         'descriptions': {text for skill in own for text in skill.descriptions},
