@@ -124,10 +124,10 @@ class Drill:
 
     def book(self, rng: random.Random) -> Book | None:
         """Draw a catalogue; None where this draw gives none."""
-        if self.is_scene:
-            return scenes.scene_book(rng)
-        if self.is_machine:
-            return machines.machine_book(rng)
+        if self.is_scene or self.is_machine:
+            is_scene = self.is_scene and not (self.is_machine and rng.random() < 0.4)
+            book = scenes.scene_book(rng) if is_scene else machines.machine_book(rng)
+            return with_rule(rng, book, self.rules) if self.rules else book
         if self.is_graded:
             return graded_book(rng)
         if self.is_home:
@@ -254,6 +254,8 @@ DRILLS: dict[str, Drill] = {
     'scenes': Drill(0, ((13, calls.command), (1.5, calls.by_name), (1.5, calls.by_description), (1.5, calls.several), (1.5, calls.first_step), (1, together), (1.5, corrected), (1, calls.instead), (1.5, calls.converted),
                         (3.5, scenes.idle), (3.5, scenes.lacking), (3, scenes.beyond), (1, missing.left_out), (0.7, missing.bare_call), (1.5, refusals.unknown_choice), (1, refusals.out_of_range),
                         (1, refusals.to_somebody), (0.7, refusals.forbidden), (0.6, refusals.chat), (0.6, fact), (0.6, told), (0.6, wanted), (0.6, drills.indirect), (0.4, refusals.stop), (0.7, halt)), is_scene=True),
+    'duties': Drill(0, ((1, makers_rules.ordered),), rules=('order', 'several'), is_blind=False, past=True, is_scene=True, is_machine=True),
+    'chatter': Drill(0, ((10, wordy), (2, rambling), (2, of_others), (2, for_others), (1.5, passive), (2, passive_wish), (2, fact_of), (1.5, absent), (2, instead_of)), is_scene=True, is_machine=True),
     'household': Drill(0, ((12, calls.command), (2, calls.converted), (4, spoken), (5, halt), (3, unable), (2.5, remarked), (3, refusals.unknown_choice), (2, refusals.unclear), (1, missing.left_out), (1, calls.first_step), (1, calls.several), (1, together), (1, corrected),
                            (1, calls.instead), (1, refusals.forbidden), (1, refusals.chat), (0.7, fact), (0.7, refusals.to_somebody), (0.7, wanted), (0.7, drills.indirect), (0.7, refusals.unavailable), (0.7, calls.by_name)), is_home=True),
     'meaning': Drill(0, ((14, calls.command), (2, meant.beyond), (1, calls.several), (1, calls.first_step), (1, together), (1, corrected), (1, calls.by_name), (1, drills.indirect), (1, refusals.unknown_choice), (0.5, told), (0.5, wanted), (0.5, fact), (0.5, refusals.forbidden)), is_meaning=True),
@@ -270,6 +272,7 @@ FOURTH: dict[str, float] = {
     'wordy': 34, 'others': 12, 'lacking': 11, 'facts': 15, 'sorts': 18,
     'meaning': 60,
     'scenes': 62,
+    'duties': 18, 'chatter': 18,
     'machines': 50,
     'household': 34, 'counted': 16,
 }
