@@ -40,6 +40,11 @@ NOUNS = (
     'In case of {n}, {d}.', 'In the event of {n}, {d}.', 'On {n}, {d}.', 'Upon {n}, {d}.', '{n}: {d}.', '{n} -> {d}', '{n} => {d}', 'At {n}, {d}.', 'After {n}, {d}.', 'In reaction to {n}, {d}.', 'With {n}, {d}.', 'Given {n}, {d}.', 'If there is {n}, {d}.', 'If the inputs show {n}, {d}.', 'When you notice {n}, {d}.', 'What to do about {n}: {d}.',
     'For {n} the rule is: {d}.', '{n} means that you should {d}.', '{n} is your signal to {d}.', 'As a reaction to {n} you have to {d}.', 'Take {n} as an order to {d}.', '{d} in case of {n}.', '{d} on {n}.', '{d} whenever there is {n}.', 'If an input reports {n}, {d}.', 'If a sensor reports {n}, {d} at once.', 'Should an input report {n}, {d}.', 'Should there be {n}, {d}.', 'Procedure for {n}: {d}.', 'Nobody will tell you about {n}; {d} by yourself.',
 )
+# {o}: what the deed is done to; {d}: it as participle; {r}: the rest.
+PASSIVES = (
+    'When {c}, {o} is to be {d}{r}.', 'If {c}, {o} has to be {d}{r}.', 'If {c}, {o} must be {d}{r}.', 'Whenever {c}, {o} is {d}{r}.', '{o} is {d}{r} as soon as {c}.', '{o} has to be {d}{r} when {c}.', 'As soon as {c}, {o} should be {d}{r}.', 'Should {s}, {o} is to be {d}{r}.', 'Once {c}, {o} gets {d}{r}.', '{o} is to be {d}{r} whenever {c}.', '{c} -> {o} is {d}{r}', 'If {c}, have {o} {d}{r}.',
+    'If {c}, see to it that {o} is {d}{r}.', 'When {c}, it is time for {o} to be {d}{r}.', 'The staff wants {o} to be {d}{r} when {c}.', '{o} needs to be {d}{r} if {c}.', '{o} must be {d}{r} at once if {c}.', 'Make sure that {o} gets {d}{r} when {c}.', 'We expect {o} to be {d}{r} as soon as {c}.', 'It is your job to have {o} {d}{r} when {c}.',
+)
 # Behind a wish in other words: its tool.
 VIA = (' ({t})', ' ({t})', ' (call {t})', ' (tool {t})', ' with {t}', ' using {t}', ' by {t}', ', that is {t},', ' [{t}]', ' (use {t})', ' - tool {t}')
 # {n}: an input; {x}: what it says; {d}: a deed. Heads and tails of tables, and their lines.

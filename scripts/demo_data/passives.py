@@ -94,6 +94,20 @@ def _turned(m: CaseMaker, frame: str) -> tuple[str, Wish] | None:
     wish = m.wish(imperative=True, quote=True)
     if wish is None or not wish.is_negatable:
         return None
+    found = parted(wish)
+    if found is None:
+        return None
+    thing, done, rest = found
+    if is_plural(wish, thing):
+        for one, many in (('{o} has ', '{o} have '), ('{o} was ', '{o} were '), ('{o} is ', '{o} are '), ('{o} needs ', '{o} need '), ('{o} wants ', '{o} want '), ('{o} gets ', '{o} get '), ('{o} does ', '{o} do ')):
+            frame = frame.replace(one, many)
+    template = frame.replace('{o}', thing).replace('{d}', done).replace('{r}', rest).replace('{p}', others.somebody(rng))
+    said = replace(wish.said, template=template, is_imperative=False)
+    return others.closed(rng, m.say(said, noise=0.4, polite=False)), wish
+
+
+def parted(wish: Wish) -> tuple[str, str, str] | None:
+    """Part a wish's template into what the deed is done to, its participle and the rest; None where that is not sure."""
     found = _OBJECT.match(wish.said.template)
     if found is None:
         return None
@@ -104,9 +118,10 @@ def _turned(m: CaseMaker, frame: str) -> tuple[str, Wish] | None:
         return None
     if first is not None and kinds.get(first.group(1)) not in ('place', 'object', 'surface', 'code', 'choice', 'plural'):
         return None
-    if re.search(r'(?<!s)s$', thing) or (first is not None and kinds.get(first.group(1)) == 'plural'):
-        for one, many in (('{o} has ', '{o} have '), ('{o} was ', '{o} were '), ('{o} is ', '{o} are '), ('{o} needs ', '{o} need '), ('{o} wants ', '{o} want '), ('{o} gets ', '{o} get '), ('{o} does ', '{o} do ')):
-            frame = frame.replace(one, many)
-    template = frame.replace('{o}', thing).replace('{d}', inflected(verb, 'd')).replace('{r}', rest).replace('{p}', others.somebody(rng))
-    said = replace(wish.said, template=template, is_imperative=False)
-    return others.closed(rng, m.say(said, noise=0.4, polite=False)), wish
+    return thing, inflected(verb, 'd'), rest
+
+
+def is_plural(wish: Wish, thing: str) -> bool:
+    """Return whether the thing of a parted wish takes a verb in the plural."""
+    first = re.match(r'\{(\w+)\}', thing)
+    return re.search(r'(?<!s)s$', thing) is not None or (first is not None and any(a.key == first.group(1) and a.kind == 'plural' for a in wish.tool.skill.args))

@@ -16,12 +16,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 import random
 import re
 
 from demo_data import frames_procedures as frames
 from demo_data import frames_sites
 from demo_data import observations as obs
+from demo_data import passives
 from demo_data import rare
 from demo_data.catalogues import Book
 from demo_data.catalogues import Tool
@@ -52,6 +54,8 @@ def written(rng: random.Random, book: Book, condition: Condition) -> Rule | None
         name = tool.name if rng.random() < 0.7 else tool.name.replace('_', ' ')
         text = _clause(rng, rng.choice(frames.CALLS), condition)
         return None if text is None else _rule(book, _ended(rng, text.replace('{t}', name)), condition, (tool.name, {}))
+    if tool is None and rng.random() < 0.2:
+        return _in_the_passive(rng, book, condition)
     deed = (f'call {tool.name}', (tool.name, {}), tool) if tool is not None else _deed(rng, book)
     if deed is None:
         return None
@@ -69,6 +73,25 @@ def written(rng: random.Random, book: Book, condition: Condition) -> Rule | None
         words += rng.choice(frames.VIA).replace('{t}', chosen.name)
     text = _clause(rng, form, condition)
     return None if text is None else _rule(book, _ended(rng, text.replace('{w}', words)), condition, order)
+
+
+def _in_the_passive(rng: random.Random, book: Book, condition: Condition) -> Rule | None:
+    wish = make_wish(rng, rng.choice(book.tools), imperative=True, quote=True)
+    if wish is None or not wish.is_negatable:
+        return None
+    found = passives.parted(wish)
+    if found is None:
+        return None
+    thing, done, rest = found
+    form = rng.choice(frames.PASSIVES)
+    if passives.is_plural(wish, thing):
+        for one, many in (('{o} is ', '{o} are '), ('{o} has ', '{o} have '), ('{o} gets ', '{o} get '), ('{o} needs ', '{o} need ')):
+            form = form.replace(one, many)
+    said = replace(wish.said, template=form.replace('{o}', thing).replace('{d}', done).replace('{r}', rest).replace('{c}', '<c>').replace('{s}', '<s>'))
+    if any(c in said.plain for c in '{}[]|'):
+        return None
+    text = _clause(rng, said.plain.replace('<c>', '{c}').replace('<s>', '{s}'), condition)
+    return None if text is None else _rule(book, _ended(rng, text), condition, wish.call)
 
 
 def _clause(rng: random.Random, form: str, condition: Condition) -> str | None:
