@@ -181,7 +181,7 @@ def home_book(rng: random.Random) -> Book:
 
 def plain_book(rng: random.Random, chosen: list[Skill], *, strange: float, nonces: float) -> Book:
     """Return a catalogue of exactly these skills."""
-    return _made_up(rng, chosen, strange=strange, nonces=nonces, twins=0, extra=0.04, nested=0.05)
+    return _made_up(rng, chosen, strange=strange, nonces=nonces, twins=0, extra=0.0, nested=0.05)
 
 
 def with_glossary(rng: random.Random, book: Book) -> Book:

@@ -186,7 +186,7 @@ def idle(m: CaseMaker) -> Case | None:
     found = scene_of(m.book)
     if found is None or not found[1].idle:
         return None
-    said = _filled(m, m.rng.choice(found[1].idle))
+    said = filled(m, m.rng.choice(found[1].idle))
     if slots_of(said.template) - said.values.keys():
         return None
     return Case('chat', m.say(said, noise=0.4, polite=False), no_action(IDLE))
@@ -201,8 +201,8 @@ def beyond(m: CaseMaker) -> Case | None:
     have = {t.skill.key for t in m.book.tools}
     gone = [s for s in found[1].skills if s.key not in have]
     if gone and rng.random() < 0.6:
-        return Case('unavailable', m.say(_filled(m, rng.choice(rng.choice(gone).says)), noise=0.4), ask(NO_TOOL))
-    return Case('unavailable', m.say(_filled(m, rng.choice(found[1].beyond)), noise=0.4), ask(NO_TOOL)) if found[1].beyond else None
+        return Case('unavailable', m.say(filled(m, rng.choice(rng.choice(gone).says)), noise=0.4), ask(NO_TOOL))
+    return Case('unavailable', m.say(filled(m, rng.choice(found[1].beyond)), noise=0.4), ask(NO_TOOL)) if found[1].beyond else None
 
 
 def lacking(m: CaseMaker) -> Case | None:
@@ -214,10 +214,10 @@ def lacking(m: CaseMaker) -> Case | None:
     if not pairs:
         return None
     tool, key, text = m.rng.choice(pairs)
-    return Case('unclear', m.say(_filled(m, text, tool), noise=0.4), ask(f'Which {tool.slots[key].path[-1]} do you mean?'))
+    return Case('unclear', m.say(filled(m, text, tool), noise=0.4), ask(f'Which {tool.slots[key].path[-1]} do you mean?'))
 
 
-def _filled(m: CaseMaker, template: str, tool: Tool | None = None) -> Said:
+def filled(m: CaseMaker, template: str, tool: Tool | None = None) -> Said:
     """Say a sentence of the scene whose values matter to nobody."""
     rng = m.rng
     text = expand(rng, template)

@@ -23,6 +23,7 @@ import re
 
 import pytest
 
+from demo_data import clocks
 from demo_data import drills
 from demo_data import lexicon
 from demo_data import listing
@@ -32,9 +33,11 @@ from demo_data import packing
 from demo_data import procedures
 from demo_data import quantities
 from demo_data import saying
+from demo_data import scenes
 from demo_data import show
 from demo_data import watch_words
 from demo_data.cases import CaseMaker
+from demo_data.catalogues import plain_book
 from demo_data.conditions import arrange
 from demo_data.conditions import Condition
 from demo_data.library import near
@@ -476,3 +479,27 @@ def test_a_word_of_the_same_sort_is_asked_about_only_where_it_is_not_declared() 
                 asked = arguments['question'].removeprefix('I do not know ')
                 assert asked.partition('. Which')[0].lower() not in declared
     assert found > 5
+
+
+def test_every_sentence_of_every_scene_can_be_said() -> None:
+    rng = random.Random(4)
+    for name, scene in scenes.scenes().items():
+        m = CaseMaker(rng, plain_book(rng, list(scene.skills), strange=0.3, nonces=0.0), 'r')
+        assert len(scene.skills) > 4 and len(scene.idle) > 7 and len(scene.beyond) > 4, name
+        lacking = [text for texts in scene.lacking.values() for _, text in texts]
+        for text in (*scene.idle, *scene.beyond, *lacking):
+            said = scenes.filled(m, text)
+            assert not re.search(r'[{}\[\]|!]', said.plain), text
+        for tool in m.book.tools:
+            assert any(m.wish(tool) for _ in range(20)), tool.name
+
+
+def test_hours_are_those_that_are_said() -> None:
+    rng = random.Random(8)
+    for _ in range(400):
+        hour, minute, said = clocks.say_hour(rng)
+        assert 0 <= hour < 24 and 0 <= minute < 60
+        if digits := re.match(r'(\d+)[:.](\d\d)(.*)', said):
+            assert int(digits[2]) == minute
+            assert int(digits[1]) % 12 == hour % 12
+            assert not ('pm' in digits[3] and hour < 12)
