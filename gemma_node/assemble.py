@@ -85,16 +85,16 @@ def assemble(
     """
     report(0.02, 'reading the tokenizer')
     folder = checkpoint_folder(settings.model_path)
+    # Files of gigabytes take seconds to digest, and the interpreter is not held for it.
+    beside = ThreadPoolExecutor(1)
+    digested = beside.submit(checkpoint_digest, folder)
+    beside.shutdown(wait=False)
     config = ModelConfig.from_folder(folder)
     tokenizer = Tokenizer.from_folder(folder)
     template = ChatTemplate.from_folder(folder, thinking=settings.max_thinking_tokens > 0)
     _check_fit(settings, tokenizer, config)
     admission = _admit(settings, config, folder)
     report(0.1, 'reading the weights')
-    # Files of gigabytes take seconds to digest, and the interpreter is not held for it.
-    beside = ThreadPoolExecutor(1)
-    digested = beside.submit(checkpoint_digest, folder)
-    beside.shutdown(wait=False)
     model = load_model(folder, allow_not_finite=settings.allow_not_finite)
     report(0.4, 'preparing the engine')
     identity = ''

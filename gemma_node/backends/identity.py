@@ -21,7 +21,6 @@ Reads files; starts nothing on a device.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 import hashlib
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version
@@ -30,11 +29,12 @@ import platform
 
 import torch
 
+from gemma_node.ahead import checkpoint_files
+from gemma_node.ahead import file_digest
 from gemma_node.kernels import nvrtc
 from gemma_node.kernels.native import LIBRARY
 
 _PACKAGE = Path(__file__).resolve().parents[1]
-_CHECKPOINT_PATTERNS = ('*.json', '*.jinja', '*.safetensors')
 _KERNEL_FOLDERS = ('backends', 'engine', 'kernels', 'model', 'quant')
 _LIBRARIES = ('torch', 'triton')
 _CPU_INFO = Path('/proc/cpuinfo')
@@ -43,8 +43,7 @@ _NVIDIA_DRIVER = Path('/proc/driver/nvidia/version')
 
 def checkpoint_digest(folder: Path) -> str:
     """Return the sha256 over name and sha256 of each file that is read from a checkpoint."""
-    files = {path.name: path for pattern in _CHECKPOINT_PATTERNS for path in folder.glob(pattern)}
-    return _digest((name, _file_digest(path)) for name, path in sorted(files.items()))
+    return _digest((path.name, file_digest(path)) for path in checkpoint_files(folder))
 
 
 def package_digest() -> str:
@@ -129,25 +128,11 @@ def _nvidia_driver() -> str:
 
 
 def _sources(paths: Iterable[Path]) -> list[tuple[str, str]]:
-    return [(path.relative_to(_PACKAGE).as_posix(), _file_digest(path)) for path in paths]
+    return [(path.relative_to(_PACKAGE).as_posix(), file_digest(path)) for path in paths]
 
 
 def _digest(parts: Iterable[tuple[str, str]]) -> str:
     digest = hashlib.sha256()
     for name, value in parts:
         digest.update(f'{value}  {name}\n'.encode())
-    return digest.hexdigest()
-
-
-def _file_digest(path: Path) -> str:
-    status = path.stat()
-    return _digest_of(path, status.st_size, status.st_mtime_ns)
-
-
-@lru_cache(maxsize=4096)
-def _digest_of(path: Path, size: int, mtime_ns: int) -> str:
-    digest = hashlib.sha256()
-    with path.open('rb') as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
     return digest.hexdigest()

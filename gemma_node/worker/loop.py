@@ -38,6 +38,7 @@ from typing import ParamSpec
 from typing import Protocol
 from typing import TypeVar
 
+from gemma_node import ahead
 from gemma_node.core import Answer
 from gemma_node.core import EngineStats
 from gemma_node.core import ErrorCode
@@ -231,6 +232,7 @@ class WorkerLoop:
                     f'install the same gemma_node for both'
                 )
             self._report(0.0, 'importing libraries')
+            ahead.begin(hello.settings.model_path, hello.settings.device)
             module = _import(self._assembler)
             assembly: Assembly = module.assemble(hello.settings, self._report)
             self._stats = assembly.engine.stats()

@@ -34,6 +34,8 @@ OUTSIDE = (
 # part -> the parts that it may import besides itself; the longest key that fits a module counts.
 MAY_IMPORT = {
     'core': (),
+    # Nothing that takes a while to import: it begins before that.
+    'ahead': (),
     'errors': ('core',),
     'ros_env': (),
     'policy': (*LEAVES, 'tools.catalogue', 'tools.overlay', 'tools.spec'),
@@ -47,7 +49,7 @@ MAY_IMPORT = {
     'quant.convert': (*LEAVES, 'model'),
     'quant.plan': (*LEAVES, 'model'),
     'model': (*LEAVES, 'kernels', 'quant'),
-    'backends': (*LEAVES, 'model', 'kernels', 'quant'),
+    'backends': (*LEAVES, 'ahead', 'model', 'kernels', 'quant'),
     'engine': (*LEAVES, 'backends', 'model', 'kernels', 'quant'),
     # text.tokenizer: the forced tokens are of texts.
     'receipts': (*LEAVES, 'engine', 'backends', 'model', 'kernels', 'quant', 'text.tokenizer'),
@@ -56,7 +58,7 @@ MAY_IMPORT = {
     # Cases reach the model as requests reach it in the worker.
     'evaluation': (*LEAVES, 'assemble', 'decision', 'policy.settings', 'tools', 'text'),
     'worker': (*LEAVES, 'ros_env'),
-    'worker.loop': (*LEAVES, 'assemble', 'decision'),
+    'worker.loop': (*LEAVES, 'ahead', 'assemble', 'decision'),
     'worker.__main__': (*LEAVES, 'assemble', 'ros_env'),
     'ros': OUTSIDE,
     'replay': OUTSIDE,
