@@ -56,12 +56,21 @@ from gemma_node.tools.yaml_reader import read_yaml  # noqa: E402
 CALL = '<|tool_call>call:drive_to{heading:90,speed:0.5,x:1.25,y:-3.4}<tool_call|>'
 
 
-def settings_of(checkpoint: str, device: str, **more: Any) -> WorkerSettings:
-    """Return the settings of the demo's robots for a checkpoint."""
+def settings_of(checkpoint: str, device: str, *, notes: int = 0, **more: Any) -> WorkerSettings:
+    """
+    Return the settings of the demo's robots for a checkpoint.
+
+    :param notes: so many sentences more stand in the robots' system prompts
+    """
     tree: Any = read_yaml(ROOT / 'config' / 'gemma_node.yaml').plain()
     settings = from_mapping(tree['/**']['ros__parameters'])
     worker = to_worker_settings(settings, load_catalogue(ROOT / 'config' / 'tools.yaml'))
-    return replace(worker, model_path=checkpoint, device=device, **more)
+    said = ''.join(f' Shelf {number} stands at {number / 4}, {-number / 5}.'
+                   for number in range(1, notes + 1))  # fmt: skip
+    robots = tuple(
+        replace(each, system_prompt=each.system_prompt + said) for each in worker.robots
+    )
+    return replace(worker, robots=robots, model_path=checkpoint, device=device, **more)
 
 
 class Teacher:
@@ -169,10 +178,12 @@ def main() -> None:
     parser.add_argument('--device', default='cuda')
     parser.add_argument('--repeats', type=int, default=15)
     parser.add_argument('--lanes', type=int, default=8)
+    parser.add_argument('--notes', type=int, default=0, help='sentences that lengthen the state')
     arguments = parser.parse_args()
     began = time.perf_counter()
     worker = settings_of(arguments.checkpoint, arguments.device, allow_unverified=True,
-                         lanes=arguments.lanes, state_budget_mb=2048)  # fmt: skip
+                         lanes=arguments.lanes, state_budget_mb=2048,
+                         notes=arguments.notes)  # fmt: skip
     with torch.inference_mode():
         assembly = assemble(worker, lambda _share, text: sys.stdout.write(
             f'{time.perf_counter() - began:.2f} s: {text}\n') and None)  # fmt: skip

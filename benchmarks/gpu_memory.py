@@ -21,6 +21,7 @@ made and warm and every lane holds a prompt as long as its context allows.
 from __future__ import annotations
 
 import argparse
+from itertools import pairwise
 import json
 from pathlib import Path
 import subprocess
@@ -48,7 +49,15 @@ def serve(arguments: argparse.Namespace) -> None:
     from gemma_node.kernels import triton_ops
     from gemma_node.model.weights import load_model
 
+    free: list[tuple[str, int]] = []
+
+    def look(name: str) -> None:
+        torch.cuda.synchronize()
+        torch.cuda.empty_cache()
+        free.append((name, torch.cuda.mem_get_info()[0]))
+
     with torch.inference_mode():
+        look('context')
         model = load_model(arguments.checkpoint)
         config = EngineConfig(
             lanes=arguments.lanes, context_tokens=arguments.context, state_budget_bytes=0,
@@ -57,7 +66,9 @@ def serve(arguments: argparse.Namespace) -> None:
         DeviceRunner.chunk = arguments.chunk
         runner = DeviceRunner(model, config, triton_ops, ple_on_host=arguments.ple_on_host)
         made = torch.cuda.memory_allocated()
+        look('weights, pages, buffers')
         runner.warm_up()
+        look('kernels, graphs')
         rng = np.random.default_rng(3)
         for lane in range(arguments.lanes):
             length = arguments.context - 8
@@ -71,12 +82,16 @@ def serve(arguments: argparse.Namespace) -> None:
                      outputs=(0,))
                 for lane in range(arguments.lanes)
             ])  # fmt: skip
-        torch.cuda.synchronize()
-        torch.cuda.empty_cache()
+        look('running')
+        taken = {
+            name: (before - now) / GIB
+            for (_, before), (name, now) in pairwise(free)
+        }
         report = {
             'torch_allocated': torch.cuda.memory_allocated(), 'of_that_before_warm_up': made,
             'torch_reserved': torch.cuda.memory_reserved(), 'pages_bytes': runner.nbytes,
             'pools_bytes': sum(pool.nbytes for pool in runner._step.pools),
+            'taken_gib': {name: round(value, 3) for name, value in taken.items()},
         }  # fmt: skip
     sys.stdout.write(json.dumps(report) + '\n')
     sys.stdout.flush()
@@ -105,6 +120,7 @@ def measure(arguments: argparse.Namespace, *, on_host: bool) -> dict[str, Any]:
         'context': arguments.context, 'prompt_rows': arguments.chunk,
         'drop_gib': round(used / 1024, 3),
         'seconds': round(time.monotonic() - began, 1),
+        'taken_gib': found.pop('taken_gib'),
         **{name: round(value / GIB, 3) for name, value in found.items()},
     }  # fmt: skip
 

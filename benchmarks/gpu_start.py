@@ -22,6 +22,8 @@ worker that is killed is started again by nothing more than such a start.
 from __future__ import annotations
 
 import argparse
+from collections import defaultdict
+from collections.abc import Callable
 import json
 import os
 from pathlib import Path
@@ -35,9 +37,26 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 
+def timed(call: Callable[..., Any], name: str, parts: dict[str, float]) -> Callable[..., Any]:
+    """Return what does the same and adds up its seconds."""
+
+    def run(*each: Any, **more: Any) -> Any:
+        began = time.perf_counter()
+        try:
+            return call(*each, **more)
+        finally:
+            parts[name] += time.perf_counter() - began
+
+    return run
+
+
 def serve(arguments: argparse.Namespace) -> None:
     """Assemble, decide once, say what took how long, and wait to be ended."""
     imported = time.time()
+    # As the worker does.
+    from gemma_node import ahead
+
+    ahead.begin(arguments.checkpoint, 'cuda')
     from gpu_decision import CALL
     from gpu_decision import decide
     from gpu_decision import settings_of
@@ -45,13 +64,20 @@ def serve(arguments: argparse.Namespace) -> None:
     import torch
     import triton
 
+    from gemma_node import assemble as assembler
     from gemma_node.assemble import assemble
+    from gemma_node.backends.cuda_step import DeviceModel
     from gemma_node.engine import producer
 
     # Whether each kernel that was made ready came from the cache.
     compiled: list[bool] = []
     triton.knobs.compilation.listener = lambda **about: compiled.append(about['cache_hit'])
     times: list[tuple[str, float]] = [('imported', time.time())]
+    parts: dict[str, float] = defaultdict(float)
+    for owner, name in ((assembler, 'checkpoint_digest'), (assembler, 'load_model'),
+                        (DeviceModel, '__init__'), (DeviceModel, '_run_all'),
+                        (DeviceModel, '_run'), (torch.cuda.CUDAGraph, 'capture_end')):
+        setattr(owner, name, timed(getattr(owner, name), name, parts))
     worker = settings_of(arguments.checkpoint, 'cuda', allow_unverified=True, lanes=8)
     with torch.inference_mode():
         assembly = assemble(worker, lambda _share, text: times.append((text, time.time())))
@@ -66,6 +92,7 @@ def serve(arguments: argparse.Namespace) -> None:
     report = {
         'began': imported, 'decided': decided,
         'stages_s': {text: round(at - imported, 2) for text, at in times},
+        'parts_s': {name: round(seconds, 2) for name, seconds in parts.items()},
         'first_decision_ms': round(1e3 * (decided - times[-1][1]), 1),
         'second_decision_ms': round(1e3 * second, 1),
         'kernels': loaded, 'kernels_compiled': before,

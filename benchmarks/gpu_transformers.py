@@ -30,6 +30,7 @@ import time
 from typing import Any
 
 import torch
+import torch.compiler.config as options
 import transformers
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -103,11 +104,11 @@ def prefill(model: Any, lengths: list[int], device: str) -> dict[str, float]:
 
 def compile_once(model: Any, ids: torch.Tensor, count: int) -> dict[str, Any]:
     """Generate for the first time with a static cache, which compiles; return what to pass on."""
-    num_layers = model.config.num_hidden_layers
-    torch.compiler.config.dynamic_sources = ','.join(
-        f"L['kwargs']['past_key_values'].layers[{each}].cumulative_length_int"
-        for each in range(num_layers)
-    )
+    if hasattr(options, 'dynamic_sources'):
+        options.dynamic_sources = ','.join(
+            f"L['kwargs']['past_key_values'].layers[{each}].cumulative_length_int"
+            for each in range(model.config.num_hidden_layers)
+        )
     more: dict[str, Any] = {'cache_implementation': 'static'}
     if ids.device.type != 'cuda':
         # Only so that all of this runs somewhere without a GPU.

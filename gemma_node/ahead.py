@@ -33,8 +33,8 @@ _DRIVER = 'libcuda.so.1'
 _locks: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
 
 
-def begin(model_path: str, device: str) -> None:
-    """Begin what a checkpoint and a device need, in threads that end with the process."""
+def begin(model_path: str, device: str) -> list[threading.Thread]:
+    """Begin what a checkpoint and a device need; return the threads, which nobody has to join."""
     jobs = []
     if model_path:
         jobs.append(threading.Thread(
@@ -45,6 +45,7 @@ def begin(model_path: str, device: str) -> None:
         jobs.append(threading.Thread(target=_make_context, daemon=True))
     for job in jobs:
         job.start()
+    return jobs
 
 
 def checkpoint_files(folder: Path) -> list[Path]:

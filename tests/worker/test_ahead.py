@@ -33,10 +33,9 @@ from gemma_node import ahead
 from gemma_node.backends.identity import checkpoint_digest
 
 
-def _wait() -> None:
-    for thread in threading.enumerate():
-        if thread is not threading.current_thread() and thread.daemon:
-            thread.join(10)
+def _wait(threads: list[threading.Thread]) -> None:
+    for thread in threads:
+        thread.join(10)
 
 
 def test_a_file_is_read_once_however_many_ask(
@@ -51,43 +50,43 @@ def test_a_file_is_read_once_however_many_ask(
         return plain(self, *each, **more)
 
     monkeypatch.setattr(Path, 'open', counted)
-    ahead.begin(str(tmp_path), 'cpu')
+    threads = ahead.begin(str(tmp_path), 'cpu')
     found = ahead.file_digest(tmp_path / 'model.safetensors')
     checkpoint_digest(tmp_path)
-    _wait()
+    _wait(threads)
     assert opened == ['model.safetensors']
     assert found == hashlib.sha256((tmp_path / 'model.safetensors').read_bytes()).hexdigest()
 
 
 def test_a_folder_that_is_none_is_left_to_whoever_says_so(tmp_path: Path) -> None:
-    ahead.begin(str(tmp_path / 'absent'), 'cpu')
-    _wait()
+    _wait(ahead.begin(str(tmp_path / 'absent'), 'cpu'))
 
 
 @pytest.mark.parametrize('present', [True, False])
 def test_only_cuda_has_a_context_made(monkeypatch: pytest.MonkeyPatch, present: bool) -> None:
     calls: list[str] = []
 
-    def call(name: str, result: int) -> Any:
-        return lambda *_: calls.append(name) or result
+    def call(name: str) -> Any:
+        def run(*_: Any) -> int:
+            calls.append(name)
+            return 0
+
+        return run
 
     def load(name: str) -> Any:
         if not present:
             raise OSError(name)
         return SimpleNamespace(
-            cuInit=call('init', 0),
-            cuDeviceGet=call('device', 0),
-            cuDevicePrimaryCtxRetain=call('context', 0),
+            cuInit=call('init'),
+            cuDeviceGet=call('device'),
+            cuDevicePrimaryCtxRetain=call('context'),
         )
 
     monkeypatch.setattr(ctypes, 'CDLL', load)
     monkeypatch.setenv('CUDA_MODULE_LOADING', 'EAGER')
     for device in ('auto', 'cpu', 'xpu'):
-        ahead.begin('', device)
-    _wait()
-    assert calls == []
-    ahead.begin('', 'cuda')
-    _wait()
+        assert ahead.begin('', device) == []
+    _wait(ahead.begin('', 'cuda'))
     assert calls == (['init', 'device', 'context'] if present else [])
     assert os.environ['CUDA_MODULE_LOADING'] == 'EAGER'
 
