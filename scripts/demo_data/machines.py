@@ -60,7 +60,7 @@ _NO_VERB = frozenset("""a all an another any are as at back both can could did d
     through wasps we've wedges white who's fire
     apart autumn ball balls beech blades breeze chair chopsticks coins cup ding dung ears feet found fresh glitter grandpa holes i've knees lamp lane league lesson's low marbles marshmallows needles new noon onto
     picture plim quiet quorl repro rolled sheets shelf spaghetti sums sun sunset they've thistles time's tube under vault
-    advent arms army august barriers birds black can't caps christmas cloth cold damp day's deep drivers dusk easter's faces flies fur gears gravel grey hall hard he's hockey holds horn how's levers like lines
+    advent applause arms army august barriers birds black can't caps christmas cloth cold damp day's deep drivers dusk easter's faces flies fur gears gravel grey hall hard he's hockey holds horn how's levers like lines
     long magnesia morning parked popcorn railway ringlets rust sailors scales seagull ship's ships shoes shorter slack spokes stars steel straight suds table they'd thick thicker tighter today valentine waves
     won't yellow
     360 alarm and anything bread broccoli bunker cans carrots cartons chips closer disc don't doors doorsteps due everything flames flat forefinger full further good heavy here's lamps lights magazines newspapers not
