@@ -340,7 +340,7 @@ def may_stand(skill: Skill, others: list[Skill]) -> bool:
     for other in others:
         theirs, have = parts_of(other)
         rooted = bool(things & have) or any(tables().things[a].words & tables().things[b].words for a in things for b in have)
-        if rooted and (deed is theirs or (deed.tag and deed.tag == theirs.tag) or deed.words & theirs.words):
+        if rooted and (deed is theirs or bool(deed.tag and deed.tag == theirs.tag)):
             return False
     return True
 
