@@ -164,7 +164,8 @@ def named(noun: str) -> str:
 
 def phrase(verb: str, thing: str) -> str:
     """Say a deed on a thing."""
-    return verb.replace('{o}', thing) if '{o}' in verb else f'{verb} {thing}'
+    text = verb.replace('{o}', thing) if '{o}' in verb else f'{verb} {thing}'
+    return text.replace('{its}', 'their').replace('{it}', 'them') if is_plural(thing) else text.replace('{its}', 'its').replace('{it}', 'it')
 
 
 def _state(text: str, noun: str) -> str:
