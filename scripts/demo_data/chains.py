@@ -55,9 +55,9 @@ BLIND: Makers = (
     (2, calls.instead), (2, calls.quoted), (1.5, refusals.stop), (4, refusals.chat), (5, refusals.to_somebody), (1.5, refusals.forbidden),
     (5, refusals.unclear), (8, refusals.unknown_choice), (6, refusals.unavailable), (8, refusals.out_of_range), (8, refusals.overweight), (8, refusals.limited),
 )
-LATER: Makers = (*BLIND, (7, missing.left_out), (3, missing.bare_call), (3, missing.described_only), (6, missing.choices), (3, missing.news), (4, missing.mention), (5, told), (2.5, fact), (4, wanted), (3, missing.cancelled), (4, refusals.forbidden), (3, missing.complete), (2.5, named_beside), (2.5, wished_beside),
-    (9, wordy), (2, rambling), (2.5, of_others), (2, for_others), (1.5, true_of), (3, fact_of), (2, passive), (2, passive_wish), (2, absent),
-    (2, halt), (1.5, remark), (2, spoken), (2, unable), (2, remarked), (6, scenes.idle), (6, scenes.lacking), (5, scenes.beyond),
+LATER: Makers = (*BLIND, (7, missing.left_out), (3, missing.bare_call), (3, missing.described_only), (6, missing.choices), (8, calls.command), (2, missing.news), (3, missing.mention), (3, told), (1.5, fact), (4, wanted), (2, missing.cancelled), (2.5, refusals.forbidden), (3, missing.complete), (2.5, named_beside), (2.5, wished_beside),
+    (9, wordy), (2, rambling), (2.5, of_others), (2, for_others), (1.5, true_of), (2, fact_of), (2, passive), (2, passive_wish), (2, absent),
+    (2, halt), (1, remark), (2, spoken), (2, unable), (1.3, remarked), (6, scenes.idle), (6, scenes.lacking), (5, scenes.beyond),
 )
 # After these a result has nothing left to do.
 _SINGLE = frozenset(('command', 'by_name', 'twin', 'converted', 'in_range', 'member', 'list', 'optional', 'wish'))

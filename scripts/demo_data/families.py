@@ -68,10 +68,10 @@ HELPING: dict[Maker, float] = {
 }
 # Kinds that a fourth helping has besides, and how much of the others it has, over the second.
 LATER: tuple[tuple[float, Maker], ...] = (
-    (18, makers_rules.branching), (9, missing.left_out), (3, missing.bare_call), (3, missing.described_only), (14, missing.choices), (4, missing.news), (5, missing.mention), (5, told), (3, fact), (4, wanted), (3.5, missing.cancelled), (3, makers_rules.asked_beside), (10, wordy), (2, rambling), (3, of_others), (2, for_others), (1.5, true_of), (3, fact_of), (2, passive), (2, passive_wish), (2, absent),
-    (2.5, halt), (1.5, remark), (2.5, spoken), (2.5, unable), (2.5, remarked), (9, scenes.idle), (9, scenes.lacking), (8, scenes.beyond))
+    (18, makers_rules.branching), (9, missing.left_out), (3, missing.bare_call), (3, missing.described_only), (14, missing.choices), (3, missing.news), (3.5, missing.mention), (3, told), (2, fact), (4, wanted), (2.5, missing.cancelled), (3, makers_rules.asked_beside), (10, wordy), (2, rambling), (3, of_others), (2, for_others), (1.5, true_of), (2, fact_of), (2, passive), (2, passive_wish), (2, absent),
+    (2.5, halt), (1, remark), (2.5, spoken), (2.5, unable), (1.5, remarked), (9, scenes.idle), (9, scenes.lacking), (8, scenes.beyond))
 FOURTH: dict[Maker, float] = {
-    calls.condition: 0.4, refusals.to_somebody: 1.5, refusals.unclear: 0.5, refusals.unknown_choice: 0.8, refusals.chat: 0.6, refusals.forbidden: 2.5, refusals.out_of_range: 1.2, refusals.demanded: 1.3, states.question: 1.5,
+    calls.condition: 0.4, calls.command: 1.5, refusals.to_somebody: 1.0, refusals.unclear: 0.4, refusals.unknown_choice: 0.7, refusals.chat: 0.4, refusals.forbidden: 1.5, refusals.out_of_range: 1.0, refusals.demanded: 1.3, states.question: 1.5,
 }
 
 
