@@ -44,6 +44,7 @@ from gemma_node.core import RuntimeFacts
 from gemma_node.core import WorkerSettings
 from gemma_node.decision.decider import Decider
 from gemma_node.decision.generator import Generator
+from gemma_node.engine import runner
 from gemma_node.engine.config import EngineConfig
 from gemma_node.engine.engine import Engine
 from gemma_node.errors import CheckpointError
@@ -89,6 +90,7 @@ def assemble(
     beside = ThreadPoolExecutor(1)
     digested = beside.submit(checkpoint_digest, folder)
     beside.shutdown(wait=False)
+    runner.begin(settings.device)
     config = ModelConfig.from_folder(folder)
     tokenizer = Tokenizer.from_folder(folder)
     template = ChatTemplate.from_folder(folder, thinking=settings.max_thinking_tokens > 0)

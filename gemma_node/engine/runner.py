@@ -26,6 +26,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from threading import Thread
 from typing import Any
 from typing import Protocol
 
@@ -193,6 +194,21 @@ def make_runner(model: Gemma4, config: EngineConfig) -> Runner:
     from gemma_node.engine.torch_runner import TorchRunner
 
     return TorchRunner(model, config)
+
+
+def begin(device: str) -> Thread | None:
+    """Begin what kernels of a device need before they can be loaded; nobody has to join it."""
+    if device != 'cuda' or find_spec('triton') is None:
+        return None
+
+    def prepare() -> None:
+        from gemma_node.kernels.triton_warm import digest_compiler
+
+        digest_compiler()
+
+    thread = Thread(target=prepare, daemon=True)
+    thread.start()
+    return thread
 
 
 def is_on_device(model: Gemma4, config: EngineConfig) -> bool:

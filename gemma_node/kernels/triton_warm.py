@@ -28,6 +28,15 @@ from triton.runtime.jit import JITFunction
 _MOST_THREADS = 16
 
 
+def digest_compiler() -> None:
+    """Have Triton digest itself, once: it is part of each kernel's name, and takes a second."""
+    for module in (triton.compiler.compiler, triton.runtime.cache):
+        key = getattr(module, 'triton_key', None)
+        if key is not None:
+            key()
+            return
+
+
 @contextmanager
 def compiling() -> Iterator[None]:
     """Compile what is launched inside instead of running it; all of it is there at the end."""

@@ -71,16 +71,22 @@ class Tokenizer:
         """Load tokenizer.json and the stop tokens of generation_config.json or config.json."""
         folder = Path(path)
         description = read_json(folder / 'tokenizer.json')
+        is_changed = False
         try:
             for token in description.get('added_tokens', ()):
-                token['special'] = token['special'] or bool(_MARKUP.fullmatch(token['content']))
+                if not token['special'] and _MARKUP.fullmatch(token['content']):
+                    token['special'] = is_changed = True
         except (TypeError, KeyError) as error:
             raise CheckpointError(
                 f'{folder}/tokenizer.json: added_tokens must be a list of objects with content '
                 f'and special ({error!r})'
             ) from error
         try:
-            inner = InnerTokenizer.from_str(json.dumps(description))
+            # Megabytes are written anew only where something has changed.
+            if is_changed:
+                inner = InnerTokenizer.from_str(json.dumps(description))
+            else:
+                inner = InnerTokenizer.from_file(str(folder / 'tokenizer.json'))
         except Exception as error:  # the library raises nothing narrower
             raise CheckpointError(f'{folder}/tokenizer.json cannot be loaded: {error}') from error
         return cls(inner, _stop_ids(folder))

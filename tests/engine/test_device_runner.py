@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from gemma_node.engine import engine as engine_module
 from gemma_node.engine.config import EngineConfig
 from gemma_node.engine.device_runner import DeviceRunner
 from gemma_node.engine.engine import Engine
+from gemma_node.engine.runner import begin
 from gemma_node.engine.runner import dense
 from gemma_node.engine.runner import Rows
 from gemma_node.engine.sampler import Look
@@ -104,6 +106,30 @@ def test_free_pages_are_filled_with_a_number_as_they_store_it(model: Gemma4) -> 
             for page in range(len(pool._holders)):
                 poisoned = bool(pool.view(page).view(stored).float().isnan().any())
                 assert poisoned is (page not in held)
+
+
+def test_the_compiler_is_digested_beside_what_comes_before_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip('triton')
+    from gemma_node.kernels import triton_warm
+
+    called: list[str] = []
+    module = SimpleNamespace(triton_key=lambda: called.append('key'))
+    empty = SimpleNamespace()
+    for compiler, cache in ((empty, module), (module, empty), (empty, empty)):
+        known = SimpleNamespace(
+            compiler=SimpleNamespace(compiler=compiler), runtime=SimpleNamespace(cache=cache)
+        )
+        monkeypatch.setattr(triton_warm, 'triton', known)
+        thread = begin('cuda')
+        assert thread is not None
+        thread.join(10)
+    assert called == ['key', 'key']
+    for device in ('auto', 'cpu', 'xpu'):
+        assert begin(device) is None
+    monkeypatch.setattr('gemma_node.engine.runner.find_spec', lambda _: None)
+    assert begin('cuda') is None
 
 
 def _near(found: Look, wanted: Look) -> bool:
