@@ -51,7 +51,8 @@ def begin(model_path: str, device: str) -> list[threading.Thread]:
 def checkpoint_files(folder: Path) -> list[Path]:
     """Return the files that are read from a checkpoint, by name."""
     files = {path.name: path for pattern in _CHECKPOINT_PATTERNS for path in folder.glob(pattern)}
-    return [path for _, path in sorted(files.items())]
+    # Opening a pipe would wait for its other end.
+    return [path for _, path in sorted(files.items()) if path.is_file()]
 
 
 def file_digest(path: Path) -> str:

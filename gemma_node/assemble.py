@@ -23,12 +23,12 @@ it returns.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 import time
 
 from gemma_node import __version__
+from gemma_node import ahead
 from gemma_node.backends.base import Admission
 from gemma_node.backends.base import admit
 from gemma_node.backends.base import Envelope
@@ -86,10 +86,8 @@ def assemble(
     """
     report(0.02, 'reading the tokenizer')
     folder = checkpoint_folder(settings.model_path)
-    # Files of gigabytes take seconds to digest, and the interpreter is not held for it.
-    beside = ThreadPoolExecutor(1)
-    digested = beside.submit(checkpoint_digest, folder)
-    beside.shutdown(wait=False)
+    # A worker has begun it already.
+    ahead.begin(str(folder), device='')
     runner.begin(settings.device)
     config = ModelConfig.from_folder(folder)
     tokenizer = Tokenizer.from_folder(folder)
@@ -101,7 +99,7 @@ def assemble(
     report(0.4, 'preparing the engine')
     identity = ''
     if settings.state_dir:
-        identity = f'{digested.result()} {model.form} {kernel_digest()}'
+        identity = f'{checkpoint_digest(folder)} {model.form} {kernel_digest()}'
     engine = Engine(model, _engine_config(settings, admission, identity))
     report(0.6, 'compiling the tools')
     generator = relay(engine) if relay else engine
@@ -109,7 +107,7 @@ def assemble(
     report(0.8, 'warming up')
     engine.warm_up()
     step_s = _warm_up(engine, tokenizer)
-    digest = digested.result()
+    digest = checkpoint_digest(folder)
     facts = _facts(settings, digest, model, decider.prompt_digest, admission, engine)
     report(1.0, 'ready')
     return Assembly(decider=decider, engine=engine, facts=facts, step_s=step_s)

@@ -54,7 +54,7 @@ MAY_IMPORT = {
     # text.tokenizer: the forced tokens are of texts.
     'receipts': (*LEAVES, 'engine', 'backends', 'model', 'kernels', 'quant', 'text.tokenizer'),
     'bench': (*LEAVES, 'engine', 'backends', 'model', 'kernels', 'quant'),
-    'assemble': (*LEAVES, 'decision', 'engine', 'backends', 'model', 'tools', 'text'),
+    'assemble': (*LEAVES, 'ahead', 'decision', 'engine', 'backends', 'model', 'tools', 'text'),
     # Cases reach the model as requests reach it in the worker.
     'evaluation': (*LEAVES, 'assemble', 'decision', 'policy.settings', 'tools', 'text'),
     'worker': (*LEAVES, 'ros_env'),

@@ -58,6 +58,13 @@ def test_a_file_is_read_once_however_many_ask(
     assert found == hashlib.sha256((tmp_path / 'model.safetensors').read_bytes()).hexdigest()
 
 
+def test_a_pipe_in_a_checkpoint_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / 'config.json')
+    (tmp_path / 'tokenizer.json').write_text('{}')
+    _wait(ahead.begin(str(tmp_path), 'cpu'))
+    assert [path.name for path in ahead.checkpoint_files(tmp_path)] == ['tokenizer.json']
+
+
 def test_a_folder_that_is_none_is_left_to_whoever_says_so(tmp_path: Path) -> None:
     _wait(ahead.begin(str(tmp_path / 'absent'), 'cpu'))
 
