@@ -47,6 +47,7 @@ _DECIMALS = (
 _FRAMES = (
     '{v} {xs}', '{v} {xs}', '{v} {xs}', '!I want you to {v} {xs}', '!{xs} - {v} these', '!the list: {xs}. {V} them', '{v} the following: {xs}', '!{v} all of these: {xs}', '!you should {v} {xs}', '{v} no others than {xs}',
     'go and {v} {xs}', 'make sure to {v} {xs}', '!we need you to {v} {xs}', '{v} {xs} in this order', '!time to {v} {xs}',
+    '{v} {xs}, one after another', '!it is {xs} that you should {v}', '!today you {v} {xs}', '!{xs}, please {v} them', '!would you {v} {xs} for me?', 'just {v} {xs}', '!someone has to {v} {xs}', '{v} {xs}, in exactly that sequence', '!my list says {xs}, so {v} them', '!these are due: {xs}. {V} them',
 )
 # kind of the items; verbs; names of tools; names of the argument
 _NAMED = tuple(tuple(part.split(', ') for part in line.split('; ')) for line in """
