@@ -53,7 +53,7 @@ from gemma_node.model.gemma4 import Gemma4
 from gemma_node.model.linear import rounded_scale
 
 # How many rows decode passes are run with: each has a graph.
-DECODED = (1, 2, 4, 8, 12, MAX_ROWS)
+DECODED = (1, 2, 4, 6, 8, 12, MAX_ROWS)
 # Of how many rows at once the shared layers are run after prompts.
 FINISHED = (1, 2, 4, 8, MAX_ROWS)
 # Up to so many rows every multiple of 64 has a graph, then every multiple of 256.
