@@ -306,7 +306,7 @@ def _list(rng: random.Random, arg: Arg, slot: Slot) -> tuple[list[str], str] | N
     count = rng.choice((1, 2, 2, 2, 3, 3, 3, 4, 5, 6))
     arg = replace(arg, kind=arg.unit) if arg.unit in ('person', 'code', 'choice') else arg
     if slot.choices:
-        found = rng.sample(tuple(slot.choices), min(count, len(slot.choices)))
+        found = rng.sample(tuple(slot.choices), min(count, len(slot.choices))) if rng.random() < 0.85 else rng.choices(tuple(slot.choices), k=count)
         said = [say_choice(rng, arg, slot, v) for v in found]
     else:
         pairs = [values.draw(rng, arg) for _ in range(count)]
@@ -341,6 +341,8 @@ def _integers(rng: random.Random, low: int, high: int, nouns: tuple[str, ...]) -
         said = rng.choice(('{a} to {b}', '{a} to {b}', 'from {a} to {b}', '{a} through {b}', '{a} up to {b}', '{a} to {b} inclusive', 'all from {a} to {b}')).format(a=a, b=b)
         return found, f'{nouns[0]}s {said}' if nouns else said
     found = rng.sample(range(low, high + 1), rng.choice((1, 2, 2, 3, 3, 3, 4, 5, 6)))
+    if len(found) > 2 and rng.random() < 0.1:
+        found[-1] = found[0]
     if rng.random() < 0.5:
         found.sort()
     words = rng.choice((0.0, 0.0, 1.0, 0.3))
