@@ -270,7 +270,7 @@ FOURTH: dict[str, float] = {
     'twins': 20, 'numbers': 8, 'defined': 20, 'copied': 14, 'nested': 12, 'exact': 16, 'mended': 13, 'injected': 12, 'reading': 11, 'texts': 10,
     'graded': 22, 'heard': 14,
     'wordy': 34, 'others': 12, 'lacking': 11, 'facts': 15, 'sorts': 18,
-    'meaning': 60,
+    'meaning': 80,
     'scenes': 62,
     'duties': 18, 'chatter': 18,
     'machines': 50,
