@@ -72,6 +72,7 @@ LATER: tuple[tuple[float, Maker], ...] = (
     (2.5, halt), (1, remark), (2.5, spoken), (2.5, unable), (1.5, remarked), (9, scenes.idle), (9, scenes.lacking), (8, scenes.beyond))
 FOURTH: dict[Maker, float] = {
     calls.condition: 0.4, calls.command: 1.5, refusals.to_somebody: 1.0, refusals.unclear: 0.4, refusals.unknown_choice: 0.7, refusals.chat: 0.4, refusals.forbidden: 1.5, refusals.out_of_range: 1.0, refusals.demanded: 1.3, states.question: 1.5,
+    states.decide: 2.0, states.decide_elsewhere: 2.0, calls.relative: 1.5, calls.approach_unseen: 2.0,
 }
 
 
