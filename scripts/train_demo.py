@@ -228,6 +228,12 @@ def export(arguments: argparse.Namespace) -> None:
     config = Path(arguments.config)
     model = Gemma4(ModelConfig.from_folder(config))
     load_shards(model, Path(arguments.start))
+    if arguments.mean_with:
+        other = Gemma4(model.config)
+        load_shards(other, Path(arguments.mean_with))
+        with torch.no_grad():
+            for mine, its in zip(model.parameters(), other.parameters(), strict=True):
+                mine.copy_(0.5 * mine + 0.5 * its)
     weights = {f'model.{name}': tensor.to(torch.bfloat16).contiguous()
                for name, tensor in model.state_dict().items()}
     with tempfile.TemporaryDirectory() as temporary:
@@ -298,6 +304,7 @@ def main(words: Sequence[str] | None = None) -> None:
     write = verbs.add_parser('export', help='write a checkpoint folder')
     write.add_argument('--config', default=str(packing.ASSETS))
     write.add_argument('--start', required=True)
+    write.add_argument('--mean-with', default='', help='weights to take the mean with')
     write.add_argument('--recipe', default=RECIPE)
     write.add_argument('--out', required=True)
     write.set_defaults(verb=export)
