@@ -342,6 +342,23 @@ def test_export_names_and_types_are_a_gemma4_checkpoint(
         assert torch.equal(found, tensor.to(torch.bfloat16))
 
 
+def test_export_takes_the_mean_of_two_runs(small_config: Path, tmp_path: Path) -> None:
+    models = []
+    for seed in (1, 2):
+        torch.manual_seed(seed)
+        models.append(Gemma4(ModelConfig.from_folder(small_config)))
+        (tmp_path / str(seed)).mkdir()
+        train_demo.save_shards(models[-1], tmp_path / str(seed))
+    out = tmp_path / 'made'
+    train_demo.main(['export', '--config', str(small_config), '--start', str(tmp_path / '1'),
+                     '--mean-with', str(tmp_path / '2'), '--out', str(out), '--recipe', 'bf16'])
+    found = load_model(out).state_dict()
+    for name, first in models[0].state_dict().items():
+        second = models[1].state_dict()[name]
+        mean = (first.bfloat16().double() + second.bfloat16().double()) / 2
+        assert torch.equal(found[name], mean.to(torch.bfloat16)), name
+
+
 class NoGaps(random.Random):
     def random(self) -> float:
         return 1.0

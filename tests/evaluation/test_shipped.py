@@ -36,8 +36,8 @@ QUICK = (
     'no_action/thanks', 'stop', 'refuse/no_tool', 'reply/battery', 'follow_up/next',
     'autonomous/obstacle',
 )  # fmt: skip
-# Of the fifteen: the shipped weights choose 14 right; other arithmetic may turn one or two.
-QUICK_RIGHT = 11
+# Of the fifteen: the shipped weights choose all right; other arithmetic may turn one or two.
+QUICK_RIGHT = 13
 
 
 def one_of_each(cases, categories):

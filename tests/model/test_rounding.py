@@ -127,10 +127,11 @@ def test_mlx_mode_is_in_bfloat16_no_farther_from_float64_than_mlx(mlx: Any) -> N
         between.append(computed - mlx_logits)
         other_mode.append(_full(root / name, ids, torch.bfloat16, HF) - mlx_logits)
     assert _distance(ours) <= _distance(theirs)
-    # It is MLX's own rounding up to the head, not just as good a one. By shape, since one early
-    # bit, which the order of sums turns on some processors, moves all logits of its shape.
+    # It is MLX's own rounding up to the head, not just as good a one. The median by shape, since
+    # one early bit, which a processor's order of sums turns, moves all logits of its shape: the
+    # mean square of all was 0.16 to 0.22 by processor and number of shapes, the median 0.15.
     shares = [_distance([b]) / _distance([o]) for b, o in zip(between, other_mode, strict=True)]
-    assert statistics.median(shares) < 0.2
+    assert statistics.median(shares) < 0.18
     assert max(shares) < 1
 
 
